@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 namespace softdat::base {
 
@@ -156,6 +157,13 @@ bool copy_by_instructions(std::byte* to, const std::byte* from, std::size_t leng
 }
 #undef SOFTDAT_MOVE
 
+// Of a ring, another processor has the lines. They come side by side, where the stores of a copy would wait for one
+// after the other. The first one stays there until it is written: a poller watches it.
+void fetch_lines(const std::byte* to, std::size_t length) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = kLine; at < length; at += kLine) prefetch_to_write(to + at);
+}
+
 bool read_byte(const std::byte* from) {
   asm goto(SOFTDAT_GUARDED("movb (%[from]), %%al", fault) : : [from] "r"(from) : "rax", "memory" : fault);
   return true;
@@ -183,7 +191,9 @@ bool copy_in_at_length(std::byte* to, const std::byte* from, std::size_t length)
   if (!has_guarded_instructions()) [[unlikely]]
     return copy_by_kernel(to, from, length);
   // The target is the library's own memory, which nobody watches: it needs no alignment.
-  return length < kWorthWide ? copy_short(to, from, length) : copy_by_instructions(to, from, length);
+  if (length < kWorthWide) return copy_short(to, from, length);
+  fetch_lines(to, length);
+  return copy_by_instructions(to, from, length);
 }
 
 #else

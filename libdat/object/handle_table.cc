@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/call.h"
 #include "base/event_count.h"
+#include "base/prefetch.h"
 #include "libdat/object/interface_adapter.h"
 
 namespace softdat::object {
@@ -200,7 +201,7 @@ Cell* HandleTable::take_cell_locked() {
   oldest_resting_ = cell->next_resting_;
   if (oldest_resting_ == nullptr) newest_resting_ = nullptr;
   // The next call takes this cell, which is in no cache after its rest.
-  __builtin_prefetch(oldest_resting_, 1);
+  base::prefetch_to_write(oldest_resting_);
   --resting_cells_;
   return cell;
 }

@@ -34,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/prefetch.h"
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
@@ -66,8 +67,8 @@ class RingWriter {
   void publish(std::uint64_t word, std::size_t bytes) {
     first_word(place(tail_)).store(word, std::memory_order_release);
     tail_ += round_to_line(bytes);
-    // The line behind the next record's first is fetched for the zero that goes there with a short one.
-    __builtin_prefetch(place(tail_ + kLine), 1);
+    // The consumer read this line a lap ago and still has it. By the time a record gets there, it is ours.
+    base::prefetch_to_write(place(tail_ + kFetchedAhead));
   }
 
   // After publishing: true if the consumer sleeps; the caller must ring its bell.
@@ -94,6 +95,8 @@ class RingWriter {
   std::byte* place(std::uint64_t position) const { return memory_.bytes + (position & (memory_.size - 1)); }
   bool finds_room(std::size_t needed);
 
+  // A line comes from a distant processor while this many bytes of short records are written.
+  static constexpr std::size_t kFetchedAhead = 4 * kLine;
   static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
 
   const RingMemory memory_;
