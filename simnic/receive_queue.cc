@@ -19,7 +19,9 @@ bool ReceiveQueue::has_receive() {
 }
 
 void ReceiveQueue::sate() {
-  if (completions_.shared() != nullptr) completions_.shared()->sate(*starving_);
+  if (completions_.shared() != nullptr) return completions_.shared()->sate(*starving_);
+  // A post that still sees true rings in vain.
+  is_starved_.store(false, std::memory_order_seq_cst);
 }
 
 Verdict ReceiveQueue::place(const transport::Arrival& arrival, transport::SliceList& out,

@@ -73,6 +73,26 @@ TEST_F(ReceiverNotReadyTest, AReceivePostedWhileTheMessageIsUnderWay) {
   EXPECT_TRUE(to.content() == content);
 }
 
+// Each post would take the baton otherwise. A queue pair that is run sends the acks that it owes.
+TEST_F(ReceiverNotReadyTest, PostsRunTheQueuePairNoLongerOnceTheSendHasItsReceive) {
+  Memory from(here(), bytes("ab")), to(there(), 2);
+  expect_ok(active_->send(1, {from.segment(0, 1)}));
+  settle();
+  expect_ok(passive_->recv(2, {to.segment(0, 1)}));
+  expect_ok(passive_->recv(3, {to.segment(1, 1)}));
+  settle();
+  ASSERT_EQ(active_->sends(), "1:ok");
+  expect_ok(active_->send(4, {from.segment(1, 1)}));
+  world_->turn_here();
+  there().nic().turn(world_->now(), Haste::kPatient);  // takes the message, and puts the ack off
+  ASSERT_EQ(passive_->recvs(), "2:ok 3:ok");
+  expect_ok(passive_->recv(5, {to.segment(0, 1)}));
+  world_->turn_here();
+  EXPECT_EQ(active_->sends(), "");
+  settle();
+  EXPECT_EQ(active_->sends(), "4:ok");
+}
+
 TEST_F(ReceiverNotReadyTest, BothSidesMayWaitForEachOther) {
   Memory a(here(), bytes("a")), b(there(), bytes("b")), to_a(here(), 1), to_b(there(), 1);
   expect_ok(active_->send(1, {a.all()}));
