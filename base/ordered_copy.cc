@@ -157,8 +157,9 @@ bool copy_by_instructions(std::byte* to, const std::byte* from, std::size_t leng
 }
 #undef SOFTDAT_MOVE
 
-// Of a ring, another processor has the lines. They come side by side, where the stores of a copy would wait for one
-// after the other. The first one stays there until it is written: a poller watches it.
+// Fetches the target's lines for writing, all but the first. Another processor may cache them; the stores of a copy
+// would then wait for each line in turn. The first line is left alone, because it may begin before `to`, with a word
+// that a reader polls.
 void fetch_lines(const std::byte* to, std::size_t length) {
   constexpr std::size_t kLine = 64;
   for (std::size_t at = kLine; at < length; at += kLine) prefetch_to_write(to + at);
@@ -190,7 +191,7 @@ bool copy_ordered_at_length(std::byte* to, const std::byte* from, std::size_t le
 bool copy_in_at_length(std::byte* to, const std::byte* from, std::size_t length) {
   if (!has_guarded_instructions()) [[unlikely]]
     return copy_by_kernel(to, from, length);
-  // The target is the library's own memory, which nobody watches: it needs no alignment.
+  // Nobody polls the bytes of the target, which is the library's own memory, so it needs no alignment.
   if (length < kWorthWide) return copy_short(to, from, length);
   fetch_lines(to, length);
   return copy_by_instructions(to, from, length);

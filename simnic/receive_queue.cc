@@ -20,7 +20,7 @@ bool ReceiveQueue::has_receive() {
 
 void ReceiveQueue::sate() {
   if (completions_.shared() != nullptr) return completions_.shared()->sate(*starving_);
-  // A post that still sees true rings in vain.
+  // A concurrent post may still load true. Its ring is harmless.
   is_starved_.store(false, std::memory_order_seq_cst);
 }
 

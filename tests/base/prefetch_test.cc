@@ -18,7 +18,7 @@ TEST(Prefetch, AnyAddressWill) {
 }
 
 #if defined(__x86_64__)
-// What the compilers make of __builtin_prefetch(line, 1) for any processor fetches the line for reading.
+// __builtin_prefetch(line, 1) would fetch the line for reading.
 TEST(Prefetch, AsksForTheLineToWriteIt) {
   constexpr std::string_view kPrefetchw("\x0f\x0d", 2);
   constexpr std::size_t kLongest = 64;  // bytes that the function takes, with what sanitizers add

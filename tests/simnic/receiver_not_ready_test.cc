@@ -73,7 +73,7 @@ TEST_F(ReceiverNotReadyTest, AReceivePostedWhileTheMessageIsUnderWay) {
   EXPECT_TRUE(to.content() == content);
 }
 
-// Each post would take the baton otherwise. A queue pair that is run sends the acks that it owes.
+// A post must not run the queue pair any more, because that takes the baton. A run shows by the ack that it sends.
 TEST_F(ReceiverNotReadyTest, PostsRunTheQueuePairNoLongerOnceTheSendHasItsReceive) {
   Memory from(here(), bytes("ab")), to(there(), 2);
   expect_ok(active_->send(1, {from.segment(0, 1)}));

@@ -67,7 +67,7 @@ class RingWriter {
   void publish(std::uint64_t word, std::size_t bytes) {
     first_word(place(tail_)).store(word, std::memory_order_release);
     tail_ += round_to_line(bytes);
-    // The consumer read this line a lap ago and still has it. By the time a record gets there, it is ours.
+    // Fetch a later line: the consumer read it a lap ago, and may still cache it.
     base::prefetch_to_write(place(tail_ + kFetchedAhead));
   }
 
@@ -95,7 +95,7 @@ class RingWriter {
   std::byte* place(std::uint64_t position) const { return memory_.bytes + (position & (memory_.size - 1)); }
   bool finds_room(std::size_t needed);
 
-  // A line comes from a distant processor while this many bytes of short records are written.
+  // From the tail to the line that publish() fetches: far enough for the line to arrive before it is written.
   static constexpr std::size_t kFetchedAhead = 4 * kLine;
   static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
 
