@@ -23,14 +23,15 @@ class CompletionSink {
   ~CompletionSink() = default;
 };
 
-// Completions in order of arrival. Must outlive the queue pairs that feed it. All calls from any thread; none calls a
-// sink.
+// Completions in order of arrival. Must outlive the queue pairs that feed it. No call calls a sink.
+//
+// Threads: poll(), resize() and Device::poll() of one queue exclude each other, which is up to the caller; all else on
+// any thread.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;
 
-  // Takes up to out.size() completions and returns how many. Several threads may poll; each completion is taken once.
-  // Does not make progress: see Device::progress().
+  // Takes up to out.size() completions and returns how many. Does not make progress: see Device::progress().
   virtual std::size_t poll(std::span<Completion> out) = 0;
 
   // How many completions wait. May cost more than an empty poll().

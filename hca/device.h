@@ -145,8 +145,9 @@ class Device {
     return progress();
   }
 
-  // Takes the oldest completion of a queue of this device. If there is none, makes progress for the queue, and looks
-  // again. A completion that comes by this progress may go straight to `out`.
+  // Takes the oldest completion of a queue of this device, as CompletionQueue::poll() and on its terms. If there is
+  // none, makes progress for the queue, and looks again. A completion that comes by this progress may go straight to
+  // `out`.
   enum class Found : std::uint8_t { kNothing, kAtOnce, kByProgress };
   virtual Found poll(CompletionQueue& queue, Completion& out) {
     if (queue.poll({&out, 1}) == 1) return Found::kAtOnce;

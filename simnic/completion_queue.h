@@ -13,7 +13,7 @@ namespace softdat::simnic {
 
 class Engine;
 
-// A ring of completions, and the sink and waiters that it wakes.
+// A ring of completions, and the sink and waiters that it wakes. Threads: as hca::CompletionQueue.
 //
 // A producer that finds the ring full writes has_overflowed_, and resize() clears it. arm() (any thread) writes armed_,
 // and the push that fires it sets it back to kOff.
@@ -61,7 +61,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   }
   // Ends the claim. Whether `out` was written.
   bool end_claim() { return std::exchange(claim_, nullptr) == nullptr; }
-  // Takes the oldest completion, as poll().
+  // Takes the oldest completion, as poll() and on its terms.
   [[gnu::always_inline]] bool take(hca::Completion& out) {
     if (!ring_.pop(out)) return false;
     settle(out);
@@ -81,10 +81,8 @@ class CompletionQueue final : public hca::CompletionQueue {
  private:
   enum class Armed : std::uint8_t { kOff, kAny, kSolicited };
 
-  // What was posted later must not come before what waits in the ring.
-  bool may_go_to_poller() const {
-    return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty_with_baton();
-  }
+  // What was posted later must not come before what waits in the ring. By the poller that claims.
+  bool may_go_to_poller() const { return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty(); }
   // lose() and fire() take no reference to the completion: it then needs no address, and stays in registers.
   bool lose(std::uint16_t srq_account);
   // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/assert.h"
 #include "base/backoff.h"
 
 namespace softdat::simnic {
@@ -57,9 +58,8 @@ void CompletionRing::close() {
   // No claim succeeds any more: the bit makes every position look too far from the head.
   const std::uint64_t end = Word(header_->tail).fetch_or(kClosedBit, std::memory_order_seq_cst) & ~kClosedBit;
   // The last claims may not have been made good yet.
-  for (std::uint64_t position = Word(header_->head).load(std::memory_order_acquire); position != end; ++position) {
-    const auto is_missing = [&] { return Word(cell(position).number).load(std::memory_order_acquire) < position + 1; };
-    for (base::Backoff backoff; is_missing();) backoff.wait();
+  for (std::uint64_t position = Word(header_->head).load(std::memory_order_relaxed); position != end; ++position) {
+    for (base::Backoff backoff; !is_published(position);) backoff.wait();
   }
 }
 
@@ -67,50 +67,18 @@ void CompletionRing::open() {
   Word(header_->tail).fetch_and(~kClosedBit, std::memory_order_seq_cst);
 }
 
-// The tail goes ahead, still closed, so that no head ever passes it.
-void CompletionRing::refill(std::span<const hca::Completion> completions) {
-  std::uint64_t position = Word(header_->tail).load(std::memory_order_relaxed) & ~kClosedBit;
-  Word(header_->tail).store((position + completions.size()) | kClosedBit, std::memory_order_seq_cst);
-  for (const hca::Completion& completion : completions) {
-    write(cell(position), completion);
-    // Pairs with the consumer's load of the number: the cell's words are whole when it matches.
-    Word(cell(position).number).store(position + 1, std::memory_order_release);
-    ++position;
-  }
-  open();
+// The tail goes ahead, still closed, so that the head never passes it.
+void CompletionRing::put(const hca::Completion& completion) {
+  const std::uint64_t position = Word(header_->tail).load(std::memory_order_relaxed) & ~kClosedBit;
+  SOFTDAT_DEBUG_CHECK(size() < capacity(), "there is room for what is put into a ring", capacity());
+  Word(header_->tail).store((position + 1) | kClosedBit, std::memory_order_seq_cst);
+  publish(position, completion);
 }
 
-// Only a copy: pop() drops it if another consumer has moved the head.
-inline std::size_t CompletionRing::copy_from(std::uint64_t position, std::span<hca::Completion> out) const {
-  std::size_t count = 0;
-  for (; count < out.size(); ++count, ++position) {
-    if (Word(cell(position).number).load(std::memory_order_seq_cst) != position + 1) break;
-    out[count] = read(cell(position));
-  }
-  return count;
-}
-
-std::size_t CompletionRing::pop(std::span<hca::Completion> out) {
-  Word head(header_->head);
-  std::uint64_t position = head.load(std::memory_order_acquire);
-  for (;;) {
-    const std::size_t count = copy_from(position, out);
-    if (count == 0) {
-      if (out.empty() || (position = await_oldest(position)) == kNone) return 0;
-    } else if (head.compare_exchange_weak(position, position + count, std::memory_order_acq_rel)) {
-      // The copies count only if no other consumer moved the head meanwhile.
-      return count;
-    }
-  }
-}
-
-[[gnu::noinline]] std::uint64_t CompletionRing::await_oldest(std::uint64_t position) const {
+[[gnu::noinline]] bool CompletionRing::await_oldest(std::uint64_t position) const {
   for (base::Backoff backoff;; backoff.wait()) {
-    const std::uint64_t now = Word(header_->head).load(std::memory_order_acquire);
-    if (now != position) return now;
-    if (Word(cell(position).number).load(std::memory_order_seq_cst) == position + 1) return position;
-    // The head is never behind `position`, nor ahead of the tail: where the tail is there, so was the head.
-    if ((Word(header_->tail).load(std::memory_order_seq_cst) & ~kClosedBit) == position) return kNone;
+    if ((Word(header_->tail).load(std::memory_order_seq_cst) & ~kClosedBit) == position) return false;
+    if (is_published(position)) return true;
   }
 }
 

@@ -122,7 +122,7 @@ inline void Engine::end_poll(End end) {
 }
 
 // As progress_with_baton(), and takes a completion of `queue`.
-bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+[[gnu::noinline]] bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
   // Another queue's polls ask the kernel, or another thread has the baton: what has come is taken in for all queues.
   if (leader_.may_pass(&queue) || !try_take()) return tell_news() && queue.take(out);
   // The first completion for this queue goes straight to `out`, without a way through the ring.

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/lock_order.h"
+#include "base/spin_lock.h"
 #include "hca/transfer_counters.h"
 #include "simnic/direct/direct_path.h"
 #include "simnic/lock_places.h"
@@ -22,7 +23,8 @@ namespace softdat::simnic {
 
 class ReceivePosts {
  public:
-  using Mutex = base::Mutex<locks::kPostReceive>;
+  // A spin lock, because a post of a receive copies no payload, and hardly ever enters the kernel.
+  using Mutex = base::Ordered<base::SpinLock, locks::kPostReceive>;
 
   // `direct` is told of receives that the peer may fill itself. `counters`: this writes those of posts. All outlive it.
   ReceivePosts(const MemoryView& memory, std::uint32_t max_segments, SharedReceiveQueue* shared, DirectPath& direct,

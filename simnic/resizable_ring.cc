@@ -11,7 +11,7 @@ ResizableRing::ResizableRing(std::size_t capacity) : present_(&ring_of(capacity)
 
 CompletionRing& ResizableRing::ring_of(std::size_t capacity) {
   const std::size_t wanted = std::bit_ceil(std::max<std::size_t>(capacity, 2));
-  // Rings are kept: a poller may still look at the old one. Sizes are powers of two, so there are few.
+  // Rings are kept: a producer may still look at the old one. Sizes are powers of two, so there are few.
   for (const auto& old : rings_) {
     if (old->capacity() == wanted) return *old;
   }
@@ -19,11 +19,14 @@ CompletionRing& ResizableRing::ring_of(std::size_t capacity) {
   return *rings_.back();
 }
 
+// A move copies a ring and calls nothing, so the wait is short. "Nothing" in the midst of one would make the caller
+// wait for a notice that was given before.
 std::size_t ResizableRing::size() const {
   for (;;) {
-    const std::uint64_t moves = await_no_move();
+    const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
     const std::size_t count = present().size();
-    if (count != 0 || moves_.load(std::memory_order_seq_cst) == moves) return count;
+    if (moves % 2 == 0 && (count != 0 || moves_.load(std::memory_order_seq_cst) == moves)) return count;
+    std::this_thread::yield();
   }
 }
 
@@ -32,54 +35,36 @@ std::size_t ResizableRing::high_water() const {
   return std::max(present().high_water(), high_water_before_.load(std::memory_order_relaxed));
 }
 
-// A move copies a ring and calls nothing, so the wait is short.
-std::uint64_t ResizableRing::await_no_move() const {
-  std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
-  for (; moves % 2 != 0; moves = moves_.load(std::memory_order_seq_cst)) std::this_thread::yield();
-  return moves;
-}
-
-// pop() may race with resize(), which has everything in no ring for a moment. "Nothing" would then make the caller
-// wait for a notice that was given before.
-[[gnu::noinline]] bool ResizableRing::pop_after_move(hca::Completion& out) {
-  for (;;) {
-    const std::uint64_t moves = await_no_move();
-    if (present().pop(out)) return true;
-    if (moves_.load(std::memory_order_seq_cst) == moves) return false;
-  }
-}
-
 [[gnu::noinline]] bool ResizableRing::push_after_move(hca::Completion completion) {
   CompletionRing::Pushed pushed = present().push(completion);
   for (; pushed == CompletionRing::Pushed::kClosed; pushed = present().push(completion)) std::this_thread::yield();
   return pushed == CompletionRing::Pushed::kYes;
 }
 
-// Producers wait before the closed ring until there is another. Consumers may go on polling either ring, and each
-// completion is taken from one of them once. All are claimed at once: one by one, a consumer could take a late one
-// while we move the early. A ring left behind is empty and stays usable, so it does no harm to poll it, then or after
-// it has become the present one again.
+// Producers wait before the closed ring until there is another. A ring left behind is empty, and may become the present
+// one again.
 bool ResizableRing::resize(std::size_t capacity) {
   CompletionRing& from = present();
   if (from.size() > capacity) return false;
   CompletionRing& to = ring_of(capacity);
   if (&to == &from) return true;
-  std::vector<hca::Completion> room(from.capacity());  // producers may still add until close()
   from.close();
+  // Producers may have added some before close().
   if (from.size() > capacity) {
     from.open();
     return false;
   }
-  move_to(to, room);
+  move_to(to);
   return true;
 }
 
-void ResizableRing::move_to(CompletionRing& to, std::span<hca::Completion> room) {
-  // Odd while a move is under way. Pairs with await_no_move() and the comparison behind it (a seqlock).
+void ResizableRing::move_to(CompletionRing& to) {
+  // Odd while a move is under way. Pairs with the loads in size() (a seqlock).
   moves_.fetch_add(1, std::memory_order_seq_cst);
-  const std::size_t count = present().pop(room);
+  hca::Completion completion;
+  while (present().pop(completion)) to.put(completion);
+  to.open();
   high_water_before_.store(high_water(), std::memory_order_relaxed);
-  to.refill(room.first(count));
   present_.store(&to, std::memory_order_seq_cst);
   moves_.fetch_add(1, std::memory_order_seq_cst);
 }

@@ -124,8 +124,7 @@ void EventDispatcher::detach() {
 }
 
 Status EventDispatcher::dequeue(Event& event) {
-  // The caller has a pin, so it takes the lock of exclusive calls here.
-  const std::lock_guard lock(static_cast<Cell*>(handle())->call_lock());
+  const std::lock_guard lock(queue_.taking_lock());
   hca::Completion completion;
   switch (dequeue_completion(completion)) {
     case Dequeued::kCompletion:

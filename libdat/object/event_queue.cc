@@ -104,7 +104,12 @@ std::optional<std::uint64_t> EventQueue::put(Event event) {
   return ring_.push(event, cq_ == nullptr ? 0 : cq_->size());
 }
 
+base::Ordered<base::SpinLock, locks::kExclusiveCall>& EventQueue::taking_lock() const {
+  return static_cast<Cell*>(evd_.handle())->call_lock();
+}
+
 bool EventQueue::take(Event& event) {
+  base::require_lock(locks::kExclusiveCall);
   return ring_.is_empty() ? take_completion(event) : take_in_order(event);
 }
 
@@ -141,12 +146,14 @@ Status EventQueue::resize(std::int32_t length) {
   return resize_locked(length);
 }
 
-// Both queues or neither: nothing can fail after the completion queue.
+// Both queues or neither: nothing can fail after the completion queue, which moves what waits in it and so may not be
+// taken from.
 Status EventQueue::resize_locked(std::int32_t length) {
   base::require_lock(locks::kResize);
   const auto room = static_cast<std::size_t>(length);
   if (ring_.size() > room) return refuse_resize(hca::Error::kInvalidState, *this, length);
   if (has_ring_ && length > this->length()) ring_.reserve(room);
+  const std::lock_guard lock(taking_lock());
   const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(room);
   if (!outcome) return refuse_resize(outcome.reason(), *this, length);
   if (has_ring_) ring_.set_capacity(room);

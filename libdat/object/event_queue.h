@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/event_count.h"
+#include "base/spin_lock.h"
 #include "hca/device.h"
 #include "libdat/object/event.h"
 #include "libdat/object/event_ring.h"
@@ -56,8 +57,10 @@ class EventQueue {
   [[nodiscard]] std::optional<std::uint64_t> put(Event event);
   // Whether the event with that number still waits.
   bool holds(std::uint64_t number) const { return ring_.holds(number); }
-  // Takes the oldest event. False if there is none. Makes no progress of the device.
+  // Takes the oldest event. False if there is none. Makes no progress of the device. REQUIRES: taking_lock().
   [[nodiscard]] bool take(Event& event);
+  // The EVD's lock of exclusive calls. Who holds it may take events; an ExclusivePin holds it.
+  base::Ordered<base::SpinLock, locks::kExclusiveCall>& taking_lock() const;
 
   // Has the sink called for the next completion that wakes (hca::CompletionQueue::arm()).
   void arm(bool solicited_only);

@@ -2,6 +2,7 @@
 #include "libdat/object/event_wait.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/assert.h"
 #include "libdat/object/cancellable_sleep.h"
@@ -110,7 +111,7 @@ Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& 
   if (const Status status = check_wait(threshold); !status.ok()) return status;
   counters_.add(evd_counter::kWait);
   // Without blocking, while an event is there: this claims nothing, so threads may do so at the same time.
-  if (threshold == 1 && (queue_.take(event) || (timeout_us == 0 && queue_.device().progress() && queue_.take(event)))) {
+  if (threshold == 1 && (take(event) || (timeout_us == 0 && queue_.device().progress() && take(event)))) {
     nmore = count_left(threshold, queue_.size());
     return kOk;
   }
@@ -120,6 +121,11 @@ Status EventWait::wait(std::uint32_t timeout_us, std::int32_t threshold, Event& 
   }
   const base::Time deadline = base::deadline_after(base::Clock::now(), duration_of(timeout_us));
   return wait_exclusively(deadline, threshold, event, nmore);
+}
+
+bool EventWait::take(Event& event) {
+  const std::lock_guard lock(queue_.taking_lock());
+  return queue_.take(event);
 }
 
 // For nmore of a wait that succeeds and leaves so many events. In nasty mode the snapshot is taken when the threshold
@@ -167,7 +173,7 @@ Status EventWait::wait_exclusively(base::Time deadline, std::int32_t threshold, 
     if (is_closed_.load()) return aborted();
     if (is_revoked()) return invalid_state(StatusDetail::kInvalidStateEvdUnwaitable);
     const std::int32_t size = queue_.size();
-    const bool is_enough = size >= threshold && queue_.take(event);
+    const bool is_enough = size >= threshold && take(event);
     SOFTDAT_DEBUG_CHECK(threshold <= queue_.length(), "resize() leaves room for what a thread waits for",
                         static_cast<std::uint64_t>(threshold), static_cast<std::uint64_t>(queue_.length()));
     // nmore counts what was there when the threshold was reached: a thread that found no waiter before may still take

@@ -61,6 +61,7 @@ class EventWait {
   // Whether the EVD has been unwaitable since the wait began, though it may be waitable again. Called by the waiter.
   bool is_revoked() const { return is_unwaitable_.load() || revocations_.load() != revocations_seen_; }
   base::WakeReason await_news(base::Time deadline, std::int32_t threshold, NotifyMode mode);
+  bool take(Event& event);
   bool spin(base::Time deadline, std::int32_t threshold, NotifyMode mode);
   void unblock_waiter();
   void trigger_cno_unless_empty();

@@ -13,7 +13,10 @@ inline constexpr base::LockPlace kResize{40, "EventQueue::resize_mutex_",
 inline constexpr base::LockPlace kModify{40, "Endpoint::modify_mutex_", "an endpoint is modified"};
 inline constexpr base::LockPlace kSharedReceiveQueue{40, "SharedReceiveQueue::mutex_",
                                                      "an SRQ is resized or its watermark set"};
-inline constexpr base::LockPlace kExclusiveCall{45, "Cell::lock_", "an event is dequeued"};
+inline constexpr base::LockPlace kExclusiveCall{45, "Cell::lock_",
+                                                "an event is taken from an EVD, or its completion queue is resized"};
+inline constexpr base::LockPlace kSwallowed{46, "SwallowedCompletions::lock_",
+                                            "completions that nobody wants are dropped"};
 inline constexpr base::LockPlace kEndpoint{50, "Endpoint::mutex_",
                                            "state, attributes and connection of an endpoint change"};
 inline constexpr base::LockPlace kInterfaceAdapter{65, "InterfaceAdapter::mutex_",
@@ -35,8 +38,8 @@ inline constexpr base::LockPlace kEndpointWords{base::kLeafPlace, "EndpointWords
                                                 "the last failure's words are written or read"};
 
 inline constexpr std::array kOfObject = {
-    &kResize,           &kModify,     &kSharedReceiveQueue,   &kExclusiveCall,     &kEndpoint,
-    &kInterfaceAdapter, &kCnoTrigger, &kConsumerNotification, &kPublisherCreation, &kPublisher,
-    &kFeedingStreams,   &kEventRing,  &kHandleTable,          &kCounterSet,        &kEndpointWords};
+    &kResize,           &kModify,      &kSharedReceiveQueue,   &kExclusiveCall,     &kSwallowed, &kEndpoint,
+    &kInterfaceAdapter, &kCnoTrigger,  &kConsumerNotification, &kPublisherCreation, &kPublisher, &kFeedingStreams,
+    &kEventRing,        &kHandleTable, &kCounterSet,           &kEndpointWords};
 
 }  // namespace softdat::locks

@@ -2,6 +2,7 @@
 #include "libdat/object/swallowed_completions.h"
 
 #include <array>
+#include <mutex>
 
 #include "base/assert.h"
 
@@ -26,6 +27,7 @@ void SwallowedCompletions::on_completion() {
 }
 
 void SwallowedCompletions::swallow() const {
+  const std::lock_guard lock(lock_);
   std::array<hca::Completion, 16> ignored;
   // A poll that fills the array may have left some.
   while (queue_->poll(ignored) == ignored.size()) {

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/spin_lock.h"
 #include "hca/device.h"
+#include "libdat/object/lock_places.h"
 
 namespace softdat::object {
 
@@ -26,6 +28,8 @@ class SwallowedCompletions final : private hca::CompletionSink {
   void on_overflow() override {}
 
   std::unique_ptr<hca::CompletionQueue> queue_;  // fixed after create()
+  // Held while the queue is polled.
+  mutable base::Ordered<base::SpinLock, locks::kSwallowed> lock_;
 };
 
 }  // namespace softdat::object

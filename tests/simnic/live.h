@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -15,12 +16,18 @@ namespace softdat::simnic::testing {
 // Whether `is_done` comes true while a generous deadline lasts.
 template <typename Predicate>
 bool await(Predicate is_done) {
-  const base::Time deadline = base::Clock::now() + std::chrono::seconds(60);
+  const base::Time deadline = base::Clock::now() + std::chrono::minutes(4);
   while (!is_done()) {
     if (base::Clock::now() > deadline) return false;
     std::this_thread::yield();
   }
   return true;
+}
+
+// For several threads that poll a queue in turn.
+inline std::size_t poll_under(std::mutex& lock, hca::CompletionQueue& queue, std::span<hca::Completion> out) {
+  const std::lock_guard hold(lock);
+  return queue.poll(out);
 }
 
 // A sink whose log any thread may read.

@@ -66,11 +66,12 @@ TEST_F(ThreadsTest, EveryRequestOfEveryThreadCompletesOnceWhoeverPolls) {
   }
   std::array<std::array<std::atomic<std::uint8_t>, kMessages>, kPairs> sent{}, received{};
   std::atomic<std::uint64_t> completed{0};
+  std::mutex polling;  // calls of poll() exclude each other
   const auto poll = [&](bool progresses) {
     std::array<hca::Completion, 8> found;
     while (completed.load() < 2 * kPairs * kMessages) {
       if (progresses) host_.nic().progress();
-      const std::size_t count = cq->poll(found);
+      const std::size_t count = poll_under(polling, *cq, found);
       for (std::size_t i = 0; i < count; ++i) {
         EXPECT_EQ(found[i].status, CompletionStatus::kSuccess);
         auto& seen = found[i].opcode == CompletionOpcode::kSend ? sent : received;
@@ -193,13 +194,14 @@ TEST_F(ThreadsTest, AQueueMayBeResizedWhileItIsPolledAndFed) {
   LivePair pair(side(*cq), side(*cq), acceptor_, kService);
   std::atomic<std::uint64_t> completed{0};
   std::vector<std::atomic<std::uint8_t>> seen(kMessages);
+  std::mutex consuming;  // polls and resizes exclude each other
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 2; ++i) {
       threads.emplace_back([&] {
         hca::Completion found{};
         while (completed.load() < kMessages) {
-          if (cq->poll({&found, 1}) == 0) {
+          if (poll_under(consuming, *cq, {&found, 1}) == 0) {
             std::this_thread::yield();
             continue;
           }
@@ -210,6 +212,7 @@ TEST_F(ThreadsTest, AQueueMayBeResizedWhileItIsPolledAndFed) {
     }
     threads.emplace_back([&] {
       for (std::size_t size = 64; completed.load() < kMessages; size = size == 64 ? 512 : 64) {
+        const std::lock_guard lock(consuming);
         [[maybe_unused]] const auto outcome = cq->resize(size);
       }
     });

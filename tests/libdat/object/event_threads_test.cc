@@ -24,6 +24,16 @@ class EventThreadsTest : public testing::Test {
     seen_[value].fetch_add(1);
     taken_.fetch_add(1);
   }
+  // Every value, as a software event or a completion.
+  void produce(Handle evd, FakeCompletionQueue& queue) {
+    for (std::uintptr_t value = 1; value <= kEvents; ++value) {
+      if (value % 2 == 0) {
+        post_software(evd, value);
+      } else {
+        queue.add({value, 0, 0, hca::CompletionStatus::kSuccess, hca::CompletionOpcode::kRecv, false});
+      }
+    }
+  }
   void run(int threads, const std::function<void()>& body) {
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i) all.emplace_back(body);
@@ -38,15 +48,7 @@ class EventThreadsTest : public testing::Test {
 TEST_F(EventThreadsTest, DequeuersShareTheEvents) {
   const Handle evd = world_.make_evd(kSoftwareStream | kDtoStream, static_cast<std::int32_t>(kEvents));
   FakeCompletionQueue& queue = *world_.device->queues.back();
-  std::thread producer([&] {
-    for (std::uintptr_t value = 1; value <= kEvents; ++value) {
-      if (value % 2 == 0) {
-        post_software(evd, value);
-      } else {
-        queue.add({value, 0, 0, hca::CompletionStatus::kSuccess, hca::CompletionOpcode::kRecv, false});
-      }
-    }
-  });
+  std::thread producer([&] { produce(evd, queue); });
   run(kThreads, [&] {
     Event event;
     while (taken_.load() < kEvents) {
@@ -57,11 +59,16 @@ TEST_F(EventThreadsTest, DequeuersShareTheEvents) {
   expect_all_once();
 }
 
-// Waiters and dequeuers compete; whoever is refused comes again.
+// Waiters and dequeuers compete while the EVD is resized; whoever is refused comes again. The device's queue sees one
+// of them at a time.
 TEST_F(EventThreadsTest, WaitersAndDequeuersShareTheEvents) {
-  const Handle evd = world_.make_evd(kSoftwareStream, static_cast<std::int32_t>(kEvents));
-  std::thread producer([&] {
-    for (std::uintptr_t value = 1; value <= kEvents; ++value) post_software(evd, value);
+  const Handle evd = world_.make_evd(kSoftwareStream | kDtoStream, static_cast<std::int32_t>(kEvents));
+  FakeCompletionQueue& queue = *world_.device->queues.back();
+  std::thread producer([&] { produce(evd, queue); });
+  std::thread resizer([&] {
+    for (std::int32_t more = 0; taken_.load() < kEvents; more = 1 - more) {
+      EXPECT_EQ(evd_of(evd)->queue().resize(static_cast<std::int32_t>(kEvents) + more), kOk);
+    }
   });
   std::atomic<int> turn{0};
   run(kThreads, [&] {
@@ -75,6 +82,7 @@ TEST_F(EventThreadsTest, WaitersAndDequeuersShareTheEvents) {
     }
   });
   producer.join();
+  resizer.join();
   expect_all_once();
 }
 

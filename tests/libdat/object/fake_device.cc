@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/libdat/object/fake_device.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 namespace softdat::object {
@@ -153,7 +155,22 @@ void FakeCompletionQueue::add(const hca::Completion& completion, bool is_quiet) 
   if (is_told) sink_.on_completion();
 }
 
+// Fails the test if another thread polls or resizes the queue meanwhile.
+class FakeCompletionQueue::OnlyConsumer {
+ public:
+  explicit OnlyConsumer(FakeCompletionQueue& queue) : queue_(queue) {
+    EXPECT_FALSE(queue_.is_consumed_.exchange(true)) << "two consumers";
+  }
+  ~OnlyConsumer() { queue_.is_consumed_.store(false); }
+  OnlyConsumer(const OnlyConsumer&) = delete;
+  OnlyConsumer& operator=(const OnlyConsumer&) = delete;
+
+ private:
+  FakeCompletionQueue& queue_;
+};
+
 std::size_t FakeCompletionQueue::poll(std::span<hca::Completion> out) {
+  const OnlyConsumer consumer(*this);
   std::unique_lock lock(mutex_);
   if (const auto hook = std::exchange(polling_, {})) {
     lock.unlock();
@@ -183,6 +200,7 @@ std::size_t FakeCompletionQueue::capacity() const {
 }
 
 hca::Outcome FakeCompletionQueue::resize(std::size_t capacity) {
+  const OnlyConsumer consumer(*this);
   std::lock_guard lock(mutex_);
   if (completions_.size() > capacity) return hca::fail(hca::Error::kInvalidState);
   capacity_ = capacity;

@@ -52,6 +52,8 @@ class FakeCompletionQueue : public hca::CompletionQueue {
 
  private:
   enum class Armed { kNo, kAll, kSolicited };
+  class OnlyConsumer;
+  std::atomic<bool> is_consumed_{false};  // poll() or resize() is under way
   mutable std::mutex mutex_;
   std::deque<hca::Completion> completions_;
   std::size_t capacity_;
