@@ -19,7 +19,7 @@ using transport::CloseReason;
 ConnectionLifecycle::ConnectionLifecycle(const QueuePairView& queue_pair, const hca::QueuePairConfig& config)
     : queue_pair_(queue_pair),
       engine_(queue_pair.nic.engine),
-      path_(engine_, queue_pair.memory, config, queue_pair.limits, queue_pair.state, queue_pair.recvs.limits(),
+      path_(engine_, queue_pair.memory, config, queue_pair.limits, queue_pair.state, queue_pair.recvs,
             queue_pair.counters, *this),
       failure_(queue_pair.memory, path_, config.sink),
       upcalls_(engine_.upcalls(), config.sink, queue_pair.sends.direct()) {}
@@ -28,8 +28,6 @@ bool ConnectionLifecycle::advance(QueuePairEvent event) {
   base::require_lock(locks::kBaton);
   const auto next = next_state(state(), event);
   if (!next) return false;
-  // Pairs with the posters' loads: a post that pushes after this store looks at the new state and rings
-  // (QueuePair::post_recv).
   queue_pair_.state.store(*next, std::memory_order_seq_cst);
   return true;
 }
@@ -262,7 +260,9 @@ void ConnectionLifecycle::end(QueuePairEvent event, const Fault& blame, Connecti
   queue_pair_.sends.end_direct();
   failure_.tell_end({event, blame, news, culprit});
   path_.close(mode);
-  // After the state: posts that come later are refused or flushed by the engine, so none is forgotten.
+  // After the state, and after sate(), which awaits the posts that have not seen it: those that come later are refused,
+  // or flushed by the engine, so none is forgotten.
+  path_.responder().receives().sate();
   path_.flush(blame, culprit);
   const bool is_refusal = event == QueuePairEvent::kFail && blame.code != kLocalCatastrophe;
   hca::ConnectionEvent last{news, {}, std::nullopt, is_refusal || blame.is_protocol_breach};

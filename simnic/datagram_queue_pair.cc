@@ -72,12 +72,10 @@ DatagramQueuePair::~DatagramQueuePair() {
 }
 
 hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
-  const hca::Outcome outcome = receives_.post(request);
-  if (!outcome) return outcome;
-  const bool is_alarming = receives_.is_alarming();
-  // Both looks follow the push: enter_error() changes the state first and flushes then, so either side sees the other.
-  if (state() == QueuePairState::kError || is_alarming) nic_.engine.ring(*this);
-  return outcome;
+  const auto must_ring = receives_.post(request, state_);
+  if (!must_ring) return hca::fail(must_ring.reason());
+  if (must_ring.value()) nic_.engine.ring(*this);
+  return hca::Done{};
 }
 
 void DatagramQueuePair::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
@@ -196,6 +194,10 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
   state_.store(QueuePairState::kError, std::memory_order_seq_cst);
   exchanges_.release();
   sends_.flush();
+  {
+    // Awaits posts that have not seen the state. Later ones ring.
+    const std::lock_guard lock(receives_.posting_lock());
+  }
   receives_.flush();
   if (sink_ == nullptr) return;
   Upcall end = ConnectionUpcall{sink_, {news, {}}, nullptr};

@@ -34,18 +34,19 @@ DatagramReceiveQueue::DatagramReceiveQueue(const hca::QueuePairConfig& config, c
       counters_(counters),
       completions_(recv_feed_of(config), limits, shared_queue_of(config), CompletionOpcode::kRecvDatagram, counters) {}
 
-// Under the posting lock alone. The queue pair then decides whether to ring.
-hca::Outcome DatagramReceiveQueue::post(const hca::RecvRequest& request) {
+hca::Result<bool> DatagramReceiveQueue::post(const hca::RecvRequest& request,
+                                             const std::atomic<hca::QueuePairState>& state) {
   if (completions_.shared() != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::lock_guard lock(mutex_);
   WorkQueue<RecvEntry>& queue = completions_.queue();
   ResolvedSegment found;
   const hca::Outcome outcome = check_receive(memory_, regions_, request, queue.max_segments(), found);
-  if (!outcome) return outcome;
+  if (!outcome) return hca::fail(outcome.reason());
   if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
   counters_.add(hca::Transfer::kPostRecv, push_receive(request, found, queue));
-  return hca::Done{};
+  return state.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
+         limits_.is_alarming([this] { return outstanding(); });
 }
 
 void DatagramReceiveQueue::read_counts(hca::QueuePairCounts& to) const {

@@ -3,14 +3,16 @@
 //
 // Owns the receives. A datagram that finds no receive, or one too short, is dropped without a word.
 //
-// Threads: post(), is_alarming() and the counts from any thread; the rest with the baton. Errors: those of a post are
-// results, those of a receive are completions.
+// Threads: post() and the counts from any thread; the rest with the baton. Errors: those of a post are results, those
+// of a receive are completions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <span>
 
+#include "base/spin_lock.h"
 #include "hca/datagram.h"
 #include "hca/transfer_counters.h"
 #include "simnic/datagram.h"
@@ -26,19 +28,16 @@ namespace softdat::simnic {
 
 class DatagramReceiveQueue {
  public:
-  using PostingLock = base::Mutex<locks::kPostDatagramReceive>;
+  using PostingLock = base::Ordered<base::SpinLock, locks::kPostDatagramReceive>;
 
   // `memory`: the queue pair's; with a shared receive queue, its own counts. `counters`: of the queue pair; this writes
   // those of receives. Throws std::bad_alloc.
   DatagramReceiveQueue(const hca::QueuePairConfig& config, const hca::QueuePairLimits& limits, const MemoryView& memory,
                        hca::TransferCounters& counters);
 
-  // As hca::QueuePair::post_recv(). Then the caller must look at is_alarming() and at the queue pair's state, and ring
-  // if need be. A thread that enters kError, or sets a limit, looks at the queue afterwards.
-  hca::Outcome post(const hca::RecvRequest& request);
-  bool is_alarming() const {
-    return limits_.is_alarming([this] { return outstanding(); });
-  }
+  // As hca::QueuePair::post_recv(). `state`: the queue pair's. Returns whether the caller must ring. As in
+  // ReceivePosts, a thread that enters kError, or sets a limit, takes posting_lock() and looks at the queue afterwards.
+  hca::Result<bool> post(const hca::RecvRequest& request, const std::atomic<hca::QueuePairState>& state);
   std::uint32_t outstanding() const { return completions_.queue().outstanding(); }
   // Fills in the capacity and the high-water mark.
   void read_counts(hca::QueuePairCounts& to) const;
@@ -64,7 +63,10 @@ class DatagramReceiveQueue {
   bool take_loss() { return completions_.feed().take_loss(); }
 
   // As hca::QueuePair::set_recv_limits(). Then the caller must ask takes_soft_limit() and exceeds_hard_limit().
-  void set_limits(std::uint32_t soft, std::uint32_t hard) { limits_.set(soft, hard); }
+  void set_limits(std::uint32_t soft, std::uint32_t hard) {
+    const std::lock_guard lock(mutex_);
+    limits_.set(soft, hard);
+  }
   // True once: there are more receives than the soft limit.
   bool takes_soft_limit() { return limits_.is_set() && limits_.takes_soft(outstanding()); }
   bool exceeds_hard_limit() const { return limits_.is_set() && limits_.exceeds_hard(outstanding()); }

@@ -11,14 +11,13 @@ using transport::CloseMode;
 
 MessagePath::MessagePath(Engine& engine, const MemoryView& memory, const hca::QueuePairConfig& config,
                          const hca::QueuePairLimits& limits, const std::atomic<hca::QueuePairState>& state,
-                         const ReceiveLimits& recv_limits, hca::TransferCounters& counters, Task& owner)
+                         ReceivePosts& recvs, hca::TransferCounters& counters, Task& owner)
     : engine_(engine),
       state_(state),
-      recv_limits_(recv_limits),
+      recv_limits_(recvs.limits()),
       owner_(owner),
       requester_(memory, send_feed_of(config), limits.send_wr, limits.send_sge, counters),
-      responder_(memory, recv_feed_of(config), limits,
-                 {.shared = static_cast<SharedReceiveQueue*>(config.srq), .starving = &owner}, counters),
+      responder_(memory, recv_feed_of(config), limits, {.posts = recvs, .starving = owner}, counters),
       outgoing_(requester_, responder_) {}
 
 // `ord`: the smaller of what this side wants and the peer answers.

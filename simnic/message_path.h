@@ -54,8 +54,8 @@ class MessagePath {
   // `owner` is run when there is a receive again, or something to send. `state` is the queue pair's. `counters`: this
   // writes those of transfers. All outlive it. Throws std::bad_alloc.
   MessagePath(Engine& engine, const MemoryView& memory, const hca::QueuePairConfig& config,
-              const hca::QueuePairLimits& limits, const std::atomic<hca::QueuePairState>& state,
-              const ReceiveLimits& recv_limits, hca::TransferCounters& counters, Task& owner);
+              const hca::QueuePairLimits& limits, const std::atomic<hca::QueuePairState>& state, ReceivePosts& recvs,
+              hca::TransferCounters& counters, Task& owner);
 
   Lane& lane() { return lane_; }
   Requester& requester() { return requester_; }

@@ -32,7 +32,8 @@ QueuePair::QueuePair(const NicView& nic, const hca::QueuePairConfig& config)
       limits_(grant(config)),
       memory_{nic.memory, {static_cast<const ProtectionDomain*>(config.pd)->id(), nic.stream}},
       sends_(nic.direct_context, memory_, limits_, state_, counters_),
-      recvs_(memory_, limits_.recv_sge, static_cast<SharedReceiveQueue*>(config.srq), sends_.direct(), counters_),
+      recvs_(memory_, limits_.recv_sge, static_cast<SharedReceiveQueue*>(config.srq), sends_.direct(), state_,
+             counters_),
       connection_({nic_, limits_, memory_, state_, counters_, sends_, recvs_}, config) {}
 
 // Without a lock, after a post that has not gone as a message.
@@ -63,13 +64,9 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
 }
 
 hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
-  Responder& responder = connection_.path().responder();
-  const hca::Outcome outcome = recvs_.post(request, responder.queue());
-  if (!outcome) return outcome;
-  // Usually no message waits for the receive, and the engine need not be rung. All looks must follow the push: a thread
-  // that sets is_starved, enters kError or sets a limit looks at the queue afterwards.
-  const bool is_alarming = recvs_.limits().is_alarming([&] { return responder.queue().outstanding(); });
-  if (responder.receives().is_starved() || state() == QueuePairState::kError || is_alarming)
+  const auto must_ring = recvs_.post(request, connection_.path().responder().queue());
+  if (!must_ring) return hca::fail(must_ring.reason());
+  if (must_ring.value()) [[unlikely]]
     nic_.engine.ring(connection_);
   return hca::Done{};
 }

@@ -7,12 +7,12 @@
 
 namespace softdat::simnic {
 
-hca::Outcome ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue) {
+hca::Result<bool> ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::lock_guard lock(mutex_);
   ResolvedSegment found;
   const hca::Outcome outcome = check_receive(memory_, regions_, request, max_segments_, found);
-  if (!outcome) return outcome;
+  if (!outcome) return hca::fail(outcome.reason());
   // Its receives have passed to another queue pair (inherit_recvs).
   if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
@@ -22,7 +22,21 @@ hca::Outcome ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvE
   if (direct_.publishes(length)) [[unlikely]] {
     direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
   }
-  return hca::Done{};
+  return is_starved_ || state_.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
+         limits_.is_alarming([&] { return queue.outstanding(); });
+}
+
+bool ReceivePosts::starve(const WorkQueue<RecvEntry>& queue) {
+  base::require_lock(locks::kBaton);
+  const std::lock_guard lock(mutex_);
+  is_starved_ = queue.is_empty();
+  return is_starved_;
+}
+
+void ReceivePosts::sate() {
+  base::require_lock(locks::kBaton);
+  const std::lock_guard lock(mutex_);
+  is_starved_ = false;
 }
 
 }  // namespace softdat::simnic

@@ -2,11 +2,16 @@
 // ReceivePosts: how the consumer's receives reach the receive queue of a queue pair, and how many there may be. A queue
 // pair with a shared receive queue takes none.
 //
+// A post pushes and then looks whether the engine waits for it, all under mutex(). A thread with the baton that enters
+// kError, sets a limit or finds no receive for a message says so first, then takes mutex(), and looks at the queue
+// last. So either it sees the receive, or the post says that the engine must be rung.
+//
 // Threads: post() on any thread, without the baton; limits() as its header says; the rest with the baton. Lock order:
 // the baton, the lane, the mutex of SendPosts, mutex(). Errors: as hca::QueuePair::post_recv(). A refused receive
 // changes nothing.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/lock_order.h"
@@ -26,10 +31,16 @@ class ReceivePosts {
   // A spin lock, because a post of a receive copies no payload, and hardly ever enters the kernel.
   using Mutex = base::Ordered<base::SpinLock, locks::kPostReceive>;
 
-  // `direct` is told of receives that the peer may fill itself. `counters`: this writes those of posts. All outlive it.
+  // `direct` is told of receives that the peer may fill itself. `state` is the queue pair's. `counters`: this writes
+  // those of posts. All outlive it.
   ReceivePosts(const MemoryView& memory, std::uint32_t max_segments, SharedReceiveQueue* shared, DirectPath& direct,
-               hca::TransferCounters& counters)
-      : memory_(memory), max_segments_(max_segments), shared_(shared), direct_(direct), counters_(counters) {}
+               const std::atomic<hca::QueuePairState>& state, hca::TransferCounters& counters)
+      : memory_(memory),
+        max_segments_(max_segments),
+        shared_(shared),
+        direct_(direct),
+        state_(state),
+        counters_(counters) {}
 
   // Null: receives are posted here.
   SharedReceiveQueue* shared() const { return shared_; }
@@ -37,10 +48,14 @@ class ReceivePosts {
   // While it is held no receive is posted. It guards the posting side of the queue.
   Mutex& mutex() { return mutex_; }
 
-  // `queue` is the responder's.
-  hca::Outcome post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue);
+  // `queue` is the responder's. Returns whether the caller must ring the engine.
+  hca::Result<bool> post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue);
 
-  // Set with the baton, which then looks at the queue; asked by posters after they pushed.
+  // A message has found no receive in `queue`. Whether that is still so. If it is, posts ring until sate().
+  bool starve(const WorkQueue<RecvEntry>& queue);
+  void sate();
+
+  // set() REQUIRES mutex(), too; then the caller looks at the queue.
   ReceiveLimits& limits() { return limits_; }
   const ReceiveLimits& limits() const { return limits_; }
 
@@ -54,10 +69,13 @@ class ReceivePosts {
   const std::uint32_t max_segments_;
   SharedReceiveQueue* const shared_;
   DirectPath& direct_;
+  const std::atomic<hca::QueuePairState>& state_;
   hca::TransferCounters& counters_;
   Mutex mutex_;
-  RegionCache regions_;      // guarded by mutex_
-  bool is_retired_ = false;  // written with the baton and mutex_, read with either
+  RegionCache regions_;  // guarded by mutex_
+  // Written with the baton and mutex_, read with either.
+  bool is_retired_ = false;
+  bool is_starved_ = false;  // a message waits for a receive
   ReceiveLimits limits_;
 };
 

@@ -7,21 +7,15 @@ using hca::CompletionOpcode;
 using hca::CompletionStatus;
 using hca::Rule;
 
-// A post_recv pushes and then looks at is_starved_; we set it and then look at the queue: either we
-// see the receive, or the poster rings.
 bool ReceiveQueue::has_receive() {
   if (!queue().is_empty()) return true;
-  if (completions_.shared() != nullptr) return completions_.shared()->take(queue(), *starving_);
-  is_starved_.store(true, std::memory_order_seq_cst);
-  if (queue().is_empty()) return false;
-  is_starved_.store(false, std::memory_order_seq_cst);
-  return true;
+  if (completions_.shared() != nullptr) return completions_.shared()->take(queue(), source_.starving);
+  return !source_.posts.starve(queue());
 }
 
 void ReceiveQueue::sate() {
-  if (completions_.shared() != nullptr) return completions_.shared()->sate(*starving_);
-  // A concurrent post may still load true. Its ring is harmless.
-  is_starved_.store(false, std::memory_order_seq_cst);
+  if (completions_.shared() != nullptr) return completions_.shared()->sate(source_.starving);
+  source_.posts.sate();
 }
 
 Verdict ReceiveQueue::place(const transport::Arrival& arrival, transport::SliceList& out,

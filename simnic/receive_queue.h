@@ -6,13 +6,13 @@
 // Never allocates after construction.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "hca/transfer_counters.h"
 #include "simnic/completion_feed.h"
 #include "simnic/fault.h"
 #include "simnic/receive_completions.h"
+#include "simnic/receive_posts.h"
 #include "simnic/responder_failure.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
@@ -21,11 +21,11 @@
 
 namespace softdat::simnic {
 
-// Where receives come from a shared queue, the queue pair's own has room for one, which is taken when a message
-// arrives; `starving` is run when there is one again.
+// Where receives come from: `posts` puts them into queue(), or names the shared queue that has them. Of a shared queue
+// one is taken when a message arrives; `starving` is run when there is one again.
 struct ReceiveSource {
-  SharedReceiveQueue* shared = nullptr;  // null: they are posted to queue()
-  Task* starving = nullptr;
+  ReceivePosts& posts;
+  Task& starving;
 };
 
 class ReceiveQueue {
@@ -33,16 +33,14 @@ class ReceiveQueue {
   // `counters`: of the queue pair; this writes those of receives. Throws std::bad_alloc.
   ReceiveQueue(const MemoryView& memory, const CompletionFeed& feed, const hca::QueuePairLimits& limits,
                const ReceiveSource& source, hca::TransferCounters& counters)
-      : memory_(source.shared == nullptr ? memory : source.shared->memory()),
-        starving_(source.starving),
-        completions_(feed, limits, source.shared, hca::CompletionOpcode::kRecv, counters) {}
+      : memory_(source.posts.shared() == nullptr ? memory : source.posts.shared()->memory()),
+        source_(source),
+        completions_(feed, limits, source.posts.shared(), hca::CompletionOpcode::kRecv, counters) {}
 
   WorkQueue<RecvEntry>& queue() { return completions_.queue(); }
   const WorkQueue<RecvEntry>& queue() const { return completions_.queue(); }
   CompletionFeed& feed() { return completions_.feed(); }
 
-  // A connection begins.
-  void begin() { is_starved_.store(false, std::memory_order_seq_cst); }
   // Whether there is a receive for the next message. If not, the queue pair is run when there is one, until sate().
   bool has_receive();
   // Whether has_receive() would be true.
@@ -50,8 +48,6 @@ class ReceiveQueue {
     return !queue().is_empty() || (completions_.shared() != nullptr && !completions_.shared()->is_empty());
   }
   void sate();
-  // Any thread: a post_recv should be followed by a ring.
-  bool is_starved() const { return is_starved_.load(std::memory_order_seq_cst); }
 
   // The oldest receive. Its length is 0 if there is none.
   std::uint64_t oldest_length() const { return queue().is_empty() ? 0 : queue().at(queue().completed()).length; }
@@ -73,14 +69,8 @@ class ReceiveQueue {
                        hca::CompletionOpcode opcode = hca::CompletionOpcode::kRecv, std::uint32_t extra = 0) {
     completions_.complete_oldest(status, length, is_solicited, opcode, extra);
   }
-  void flush(hca::CompletionStatus blamed) {
-    sate();
-    completions_.flush(blamed);
-  }
-  void discard() {
-    sate();
-    completions_.discard();
-  }
+  void flush(hca::CompletionStatus blamed) { completions_.flush(blamed); }
+  void discard() { completions_.discard(); }
 
  private:
   // Notes that the oldest receive has failed. Returns what to fill in, or null: there is no receive, or as
@@ -91,10 +81,8 @@ class ReceiveQueue {
 
   // Fixed after construction.
   const MemoryView memory_;
-  Task* const starving_;
+  const ReceiveSource source_;
   ReceiveCompletions completions_;
-  // Set with the baton before the last look at the queue; read by posters after they pushed.
-  std::atomic<bool> is_starved_{false};
 };
 
 }  // namespace softdat::simnic

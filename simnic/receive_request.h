@@ -43,7 +43,7 @@ static_assert(hca::kMaxLength <= std::numeric_limits<decltype(RecvEntry::length)
                                      .flags = static_cast<std::uint16_t>(request.flags),
                                      .segment_count = static_cast<std::uint16_t>(request.local.size()),
                                      .found = {found.removals, found.place}};  // as in write_entry(), send_posts.cc
-  queue.publish(request.local, std::memory_order_seq_cst);
+  queue.publish(request.local);
   return length;
 }
 

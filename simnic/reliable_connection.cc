@@ -224,7 +224,10 @@ void ReliableConnection::lose_completion() {
 void ReliableConnection::set_recv_limits(std::uint32_t soft, std::uint32_t hard) {
   const Engine::Hold hold(engine_);
   const MessagePath::Entry entry(path_);
-  queue_pair_.recvs.limits().set(soft, hard);
+  {
+    const std::lock_guard lock(queue_pair_.recvs.mutex());
+    queue_pair_.recvs.limits().set(soft, hard);
+  }
   obeys_recv_limits();
 }
 

@@ -29,7 +29,6 @@ Fault unexpected_opcode() {
 
 // Waiting for receives needs a peer that can send again, so a foreign one is terminated (docs/decisions/0002).
 void Responder::begin(bool takes_notes, RnrPolicy policy) {
-  receives_.begin();
   acks_.begin(takes_notes);
   failure_.begin();
   reads_.begin();

@@ -93,8 +93,7 @@ hca::Result<std::uint32_t> reserve_key(const MemoryView& memory, const hca::Bind
   write_entry(request, length, found, entry);
   if (direct_.is_open()) place_directly(request, entry, queue);
   const bool is_late = (entry.flags & kPlaced) != 0 && has_copied_for_long(length);
-  // Release is enough, because the caller rings afterwards.
-  queue.publish(request.local, std::memory_order_release);
+  queue.publish(request.local);
   return is_late ? Posted::kQueuedLate : Posted::kQueued;
 }
 
@@ -116,8 +115,7 @@ hca::Result<SendPosts::Posted> SendPosts::post(const hca::SendRequest& request, 
   const auto enqueue_sent = [&] {
     write_entry(request, bytes, found, queue.free_slot());
     if (direct_.is_open()) direct_.note_queued(request.opcode, queue.posted());
-    // Release is enough, because the next holder of the lane sees the store.
-    queue.publish(request.local, std::memory_order_release);
+    queue.publish(request.local);
   };
   transport::ShortSend short_send{.opcode = send_opcode(request.flags), .payload = {found.place, bytes}};
   // Fast path: a short send over shared memory needs the lane alone.

@@ -47,6 +47,7 @@ std::uint32_t SharedReceiveQueue::capacity() const {
 }
 
 hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
+  bool must_ring = false;
   {
     const std::lock_guard lock(post_mutex_);
     ResolvedSegment found;
@@ -60,9 +61,9 @@ hca::Outcome SharedReceiveQueue::post_recv(const hca::RecvRequest& request) {
     accounts_.charge(account_);
     queue_->note_caller();
     push_receive(request, found, *queue_);
+    must_ring = is_starved_;
   }
-  // Pairs with take(), which stores is_starved_ and then looks at the queue again.
-  if (is_starved_.load(std::memory_order_seq_cst)) engine_.ring(*this);
+  if (must_ring) engine_.ring(*this);
   return hca::Done{};
 }
 
@@ -139,19 +140,19 @@ void SharedReceiveQueue::leave(Task& queue_pair) {
   --users_;
 }
 
+// A message has found no receive. Whether that is still so. If it is, posts ring, and the queue pair is run.
+bool SharedReceiveQueue::starve(Task& queue_pair) {
+  const std::lock_guard lock(post_mutex_);
+  if (!queue_->is_empty()) return false;
+  is_starved_ = true;
+  if (std::find(starving_.begin(), starving_.end(), &queue_pair) == starving_.end()) starving_.push_back(&queue_pair);
+  return true;
+}
+
 // Moves the oldest receive to the queue pair. False: there is none, and the queue pair is run when one comes.
 bool SharedReceiveQueue::take(WorkQueue<RecvEntry>& to, Task& queue_pair) {
   base::require_lock(locks::kBaton);
-  if (queue_->is_empty()) {
-    is_starved_.store(true, std::memory_order_seq_cst);
-    if (queue_->is_empty()) {
-      if (std::find(starving_.begin(), starving_.end(), &queue_pair) == starving_.end()) {
-        starving_.push_back(&queue_pair);
-      }
-      return false;
-    }
-    is_starved_.store(!starving_.empty(), std::memory_order_seq_cst);
-  }
+  if (queue_->is_empty() && starve(queue_pair)) return false;
   move_oldest(*queue_, to);
   look_at_limit_with_baton();
   return true;
@@ -162,7 +163,8 @@ void SharedReceiveQueue::sate(Task& queue_pair) {
   const auto place = std::find(starving_.begin(), starving_.end(), &queue_pair);
   if (place == starving_.end()) return;
   starving_.erase(place);
-  if (starving_.empty()) is_starved_.store(false, std::memory_order_seq_cst);
+  const std::lock_guard lock(post_mutex_);
+  is_starved_ = !starving_.empty();
 }
 
 // All that starve are run; the first takes the receive, and the others go on waiting.

@@ -3,13 +3,12 @@
 // the order in which their messages arrive. All queue pairs of a NIC share its baton, so there is
 // one taker at a time; posters have a lock of their own.
 //
-// A poster pushes, then looks at is_starved_. A responder that finds no receive sets is_starved_, then looks at the
-// queue again (as in Responder, for one queue pair), so one of them sees the other. A starved queue pair stays on the
-// list until it has asked its peer to try again. So a post wakes all queue pairs that still wait; the first message to
-// come takes the receive.
+// A poster pushes and looks at is_starved_ under the posting lock. A responder that finds no receive looks again under
+// that lock, and sets is_starved_ (as in ReceivePosts, for one queue pair), so one of them sees the other. A starved
+// queue pair stays on the list until it has asked its peer to try again. So a post wakes all queue pairs that still
+// wait; the first message to come takes the receive.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/lock_order.h"
+#include "base/spin_lock.h"
 #include "hca/device.h"
 #include "hca/receive_accounts.h"
 #include "simnic/lock_places.h"
@@ -71,6 +71,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
 
  private:
   void run_with_baton() override;
+  bool starve(Task& queue_pair);
   void look_at_limit_with_baton();
 
   // Fixed after construction.
@@ -84,7 +85,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   Share share_;  // set by the maker, as is the next
   bool has_resize_ = true;
 
-  mutable base::Mutex<locks::kPostShared> post_mutex_;  // guards the posting side of *queue_; taken after the baton
+  // Guards the posting side of *queue_; taken after the baton.
+  mutable base::Ordered<base::SpinLock, locks::kPostShared> post_mutex_;
   // Changed with the baton and post_mutex_, read with either.
   std::unique_ptr<WorkQueue<RecvEntry>> queue_;
   std::uint32_t capacity_;
@@ -94,8 +96,8 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   std::uint32_t limit_ = 0;
   std::size_t users_ = 0;
   std::vector<Task*> starving_;  // longest first; has room for all users
-  // Set with the baton before the last look at queue_; read by posters after they pushed.
-  std::atomic<bool> is_starved_{false};
+  // Written with the baton and post_mutex_, read with either.
+  bool is_starved_ = false;
 };
 
 }  // namespace softdat::simnic

@@ -76,7 +76,7 @@ class WorkQueue {
   std::uint32_t max_segments() const { return max_segments_; }
 
   // Any thread. Requests are numbered from 0 for the life of the queue.
-  std::uint64_t posted() const { return posted_.load(std::memory_order_seq_cst); }
+  std::uint64_t posted() const { return posted_.load(std::memory_order_acquire); }
   std::uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
   std::uint32_t outstanding() const {
     // Read in this order the difference is never negative.
@@ -84,26 +84,24 @@ class WorkQueue {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(posted() - done, capacity_));
   }
 
-  // With the posting lock. REQUIRES of push(): room, and at most `max_segments` segments. `order`: sequentially
-  // consistent if the caller then decides whether to ring; release is enough if it always rings.
+  // With the posting lock. REQUIRES of push(): room, and at most `max_segments` segments.
   bool is_full() {
     const std::uint64_t waiting = posted_.load(std::memory_order_relaxed) - completed();
     return waiting >= high_water_.load(std::memory_order_relaxed) && !rise_above(waiting);
   }
   // Any thread. The most that were outstanding at once. is_full() raises it before the post that follows.
   std::uint32_t high_water() const { return high_water_.load(std::memory_order_relaxed); }
-  void push(const Entry& entry, std::span<const hca::Segment> segments,
-            std::memory_order order = std::memory_order_seq_cst) {
+  void push(const Entry& entry, std::span<const hca::Segment> segments) {
     free_slot() = entry;
-    publish(segments, order);
+    publish(segments);
   }
   // The same in two steps, for a caller that fills the slot in place. publish() makes it visible.
   Entry& free_slot() { return entries_[posted_.load(std::memory_order_relaxed) & mask()]; }
-  [[gnu::always_inline]] void publish(std::span<const hca::Segment> segments, std::memory_order order) {
+  [[gnu::always_inline]] void publish(std::span<const hca::Segment> segments) {
     const std::uint64_t number = posted_.load(std::memory_order_relaxed);
     SOFTDAT_DEBUG_CHECK(segments.size() <= max_segments_, "a request has the segments that the queue has room for");
     copy_segments(segments, slot_segments(number));
-    posted_.store(number + 1, order);
+    posted_.store(number + 1, std::memory_order_release);
   }
 
   // With the lane; of requests in [completed(), posted()).
