@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SpinLock: a mutex for sections of some tens of nanoseconds that enter no kernel. One locked instruction to take it,
-// none to give it back. A contending thread pauses, then yields, then sleeps in between, because the holder may have
-// lost its processor, perhaps to that very thread. Not recursive, not fair. Meets the standard's Lockable.
+// SpinLock: a mutex for sections that take some tens of nanoseconds nearly always. One locked instruction to take it,
+// none to give it back. A contending thread pauses, then yields, then sleeps in between, because the holder may be at
+// something longer, or have lost its processor, perhaps to that very thread. Not recursive, not fair. Meets the
+// standard's Lockable.
 #pragma once
 
 #include <atomic>

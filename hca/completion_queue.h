@@ -26,7 +26,7 @@ class CompletionSink {
 // Completions in order of arrival. Must outlive the queue pairs that feed it. No call calls a sink.
 //
 // Threads: poll(), resize() and Device::poll() of one queue exclude each other, which is up to the caller; all else on
-// any thread.
+// any thread. The destructor waits for a call of the sink that is under way; that call may poll.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;

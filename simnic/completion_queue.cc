@@ -20,11 +20,12 @@ CompletionQueue::CompletionQueue(Engine& engine, hca::ReceiveAccounts& accounts,
 }
 
 CompletionQueue::~CompletionQueue() {
+  // First, because a sink that is called polls.
+  engine_.upcalls().forget(this);
   // No queue pair feeds it any more, so nothing new is pushed; what is left will not be polled.
   hca::Completion left;
   while (poll({&left, 1}) == 1) {
   }
-  engine_.upcalls().forget(this);
   engine_.upcalls().release(kKindsOfUpcalls);
 }
 
@@ -50,8 +51,8 @@ hca::Outcome CompletionQueue::resize(std::size_t capacity) try {
 }
 
 void CompletionQueue::arm(bool solicited_only) {
-  // The caller then polls once more. Pairs with push(), which stores a completion and then looks at armed_: either the
-  // poll finds it, or fire() sends the upcall.
+  // The caller then looks at size(). Pairs with push(), which claims a cell and then looks at armed_: either the caller
+  // sees the claim, or fire() sends the upcall.
   armed_.store(solicited_only ? Armed::kSolicited : Armed::kAny, std::memory_order_seq_cst);
 }
 

@@ -85,7 +85,7 @@ class CompletionQueue final : public hca::CompletionQueue {
   bool may_go_to_poller() const { return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty(); }
   // lose() and fire() take no reference to the completion: it then needs no address, and stays in registers.
   bool lose(std::uint16_t srq_account);
-  // arm() stores and then looks at size(); we pushed and now look at armed_: one of us sees the other.
+  // Who arms stores and then looks at size(); we claimed a cell and now look at armed_: one of us sees the other.
   void wake(const hca::Completion& completion) {
     event_count_.notify();
     if (armed_.load(std::memory_order_seq_cst) == Armed::kOff) return;

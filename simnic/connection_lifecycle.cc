@@ -220,7 +220,7 @@ hca::Outcome ConnectionLifecycle::reset() {
   const bool may_reset = !queue_pair_.recvs.is_retired() && next_state(state(), QueuePairEvent::kReset);
   if (!may_reset) return hca::fail(hca::Error::kInvalidState);
   const MessagePath::Entry entry(path_);
-  // With both posting locks held no poster is between its look at the state and its push.
+  // With both posting locks held no post is under way.
   const std::scoped_lock lock(queue_pair_.sends.mutex(), queue_pair_.recvs.mutex());
   path_.flush();
   advance(QueuePairEvent::kReset);

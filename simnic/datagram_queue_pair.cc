@@ -208,7 +208,7 @@ void DatagramQueuePair::enter_error(ConnectionEventType news) {
 
 hca::Outcome DatagramQueuePair::reset() {
   const Engine::Hold hold(nic_.engine);
-  // No poster is between its look at the state and its push.
+  // With both posting locks held no post is under way.
   const std::scoped_lock lock(sends_.posting_lock(), receives_.posting_lock());
   if (state() == QueuePairState::kConnected || receives_.is_retired()) return hca::fail(hca::Error::kInvalidState);
   sends_.flush();

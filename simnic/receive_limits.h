@@ -20,7 +20,7 @@ class ReceiveLimits {
     alarm_.store(std::min(soft, hard), std::memory_order_relaxed);
   }
   bool is_set() const { return soft_ != hca::kNoRecvLimit || hard_ != hca::kNoRecvLimit; }
-  // With the baton. True once: the consumer is to be told.
+  // With the baton alone. True once: the consumer is to be told.
   bool takes_soft(std::uint32_t count) {
     if (count <= soft_) return false;
     // Without the lock: a post that sees the old limit rings in vain.

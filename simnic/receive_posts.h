@@ -2,9 +2,9 @@
 // ReceivePosts: how the consumer's receives reach the receive queue of a queue pair, and how many there may be. A queue
 // pair with a shared receive queue takes none.
 //
-// A post pushes and then looks whether the engine waits for it, all under mutex(). A thread with the baton that enters
-// kError, sets a limit or finds no receive for a message says so first, then takes mutex(), and looks at the queue
-// last. So either it sees the receive, or the post says that the engine must be rung.
+// A post pushes and then looks whether the engine waits for it, all under mutex(). A thread with the baton says that it
+// waits (is_starved_, a limit, kError) under mutex(), or takes mutex() once after it has said so. Then it sees in the
+// queue what was pushed before, and later posts answer that the engine must be rung.
 //
 // Threads: post() on any thread, without the baton; limits() as its header says; the rest with the baton. Lock order:
 // the baton, the lane, the mutex of SendPosts, mutex(). Errors: as hca::QueuePair::post_recv(). A refused receive

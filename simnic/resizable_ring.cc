@@ -19,13 +19,13 @@ CompletionRing& ResizableRing::ring_of(std::size_t capacity) {
   return *rings_.back();
 }
 
-// A move copies a ring and calls nothing, so the wait is short. "Nothing" in the midst of one would make the caller
-// wait for a notice that was given before.
+// Not in the midst of a move: with too few, a caller would wait for a notice that was given before, or take an event
+// for older than completions that came before it. A move copies a ring and calls nothing, so the wait is short.
 std::size_t ResizableRing::size() const {
   for (;;) {
     const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);
     const std::size_t count = present().size();
-    if (moves % 2 == 0 && (count != 0 || moves_.load(std::memory_order_seq_cst) == moves)) return count;
+    if (moves % 2 == 0 && moves_.load(std::memory_order_seq_cst) == moves) return count;
     std::this_thread::yield();
   }
 }

@@ -146,15 +146,20 @@ Status EventQueue::resize(std::int32_t length) {
   return resize_locked(length);
 }
 
-// Both queues or neither: nothing can fail after the completion queue, which moves what waits in it and so may not be
-// taken from.
+// Nobody may take completions while the device moves them.
+hca::Outcome EventQueue::resize_completions(std::size_t room) {
+  if (cq_ == nullptr) return hca::Done{};
+  const std::lock_guard lock(taking_lock());
+  return cq_->resize(room);
+}
+
+// Both queues or neither: nothing can fail after the completion queue.
 Status EventQueue::resize_locked(std::int32_t length) {
   base::require_lock(locks::kResize);
   const auto room = static_cast<std::size_t>(length);
   if (ring_.size() > room) return refuse_resize(hca::Error::kInvalidState, *this, length);
   if (has_ring_ && length > this->length()) ring_.reserve(room);
-  const std::lock_guard lock(taking_lock());
-  const hca::Outcome outcome = cq_ == nullptr ? hca::Outcome(hca::Done{}) : cq_->resize(room);
+  const hca::Outcome outcome = resize_completions(room);
   if (!outcome) return refuse_resize(outcome.reason(), *this, length);
   if (has_ring_) ring_.set_capacity(room);
   length_.store(length);

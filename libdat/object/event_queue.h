@@ -81,6 +81,7 @@ class EventQueue {
   bool take_in_order(Event& event);
   // Under resize_mutex_.
   Status resize_locked(std::int32_t length);
+  hca::Outcome resize_completions(std::size_t room);
 
   const Object& evd_;
   const std::shared_ptr<hca::Device> device_;

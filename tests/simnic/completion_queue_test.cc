@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/completion_queue.h"
 
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
 #include <thread>
 
 #include "hca/receive_accounts.h"
 #include "simnic/engine.h"
+#include "tests/asleep.h"
 #include "tests/simnic/world.h"
 
 namespace softdat::simnic::testing {
@@ -200,6 +205,56 @@ TEST_F(CompletionQueueTest, ResizingUnderAProducersHandsKeepsTheOrder) {
   }
   producer.join();
   EXPECT_EQ(misplaced, 0u);
+}
+
+// One that looks in the midst of a move would sleep over completions.
+TEST_F(CompletionQueueTest, ResizingChangesNoSizeThatIsSeen) {
+  constexpr std::size_t kWaiting = 10;
+  expect_ok(queue_.resize(64));
+  for (std::uint64_t i = 0; i < kWaiting; ++i) push(i);
+  std::atomic<bool> is_over{false};
+  std::uint64_t wrong = 0;
+  std::thread observer([&] {
+    while (!is_over) wrong += queue_.size() != kWaiting ? 1 : 0;
+  });
+  for (int i = 0; i < 100'000; ++i) expect_ok(queue_.resize(i % 2 == 0 ? 128 : 64));
+  is_over = true;
+  observer.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
+// Looks at the queue when it is called, while another thread destroys the queue.
+class LookingSink final : public hca::CompletionSink {
+ public:
+  explicit LookingSink(int destroyer) : destroyer_(destroyer) {}
+
+  void on_completion() override {
+    is_called = true;
+    await_asleep(destroyer_);
+    left = queue->size();
+  }
+  void on_overflow() override {}
+
+  CompletionQueue* queue = nullptr;
+  std::atomic<bool> is_called{false};
+  std::size_t left = 0;
+
+ private:
+  const int destroyer_;
+};
+
+// A sink may poll.
+TEST_F(CompletionQueueTest, DestructorTakesNothingWhileTheSinkIsCalled) {
+  LookingSink sink(::gettid());
+  auto queue = std::make_unique<CompletionQueue>(engine_, accounts_, 4, sink);
+  sink.queue = queue.get();
+  queue->arm(false);
+  for (int i = 0; i < 2; ++i) queue->push({}, false);
+  std::thread deliverer([&] { deliver(); });
+  while (!sink.is_called) std::this_thread::yield();
+  queue.reset();
+  deliverer.join();
+  EXPECT_EQ(sink.left, 2u);
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ namespace softdat::object {
 class FakeCompletionQueue : public hca::CompletionQueue {
  public:
   FakeCompletionQueue(std::size_t capacity, hca::CompletionSink& sink) : capacity_(capacity), sink_(sink) {}
+  // As a device whose call of the sink is still under way then.
+  ~FakeCompletionQueue() override {
+    if (calls_sink_at_end_) sink_.on_completion();
+  }
 
   // Called by size() on the thread that set it, after the queue was counted. Set before other threads use the queue.
   void after_counting(std::function<void()> hook) {
@@ -40,6 +44,8 @@ class FakeCompletionQueue : public hca::CompletionQueue {
     polling_ = std::move(hook);
   }
 
+  void call_sink_at_end() { calls_sink_at_end_ = true; }
+
   // A completion arrives; a quiet one tells nobody. Overflows when there is no room.
   void add(const hca::Completion& completion, bool is_quiet = false);
 
@@ -54,6 +60,7 @@ class FakeCompletionQueue : public hca::CompletionQueue {
   enum class Armed { kNo, kAll, kSolicited };
   class OnlyConsumer;
   std::atomic<bool> is_consumed_{false};  // poll() or resize() is under way
+  bool calls_sink_at_end_ = false;
   mutable std::mutex mutex_;
   std::deque<hca::Completion> completions_;
   std::size_t capacity_;
