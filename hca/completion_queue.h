@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "base/event_count.h"
@@ -25,8 +26,8 @@ class CompletionSink {
 
 // Completions in order of arrival. Must outlive the queue pairs that feed it. No call calls a sink.
 //
-// Threads: poll(), resize() and Device::poll() of one queue exclude each other, which is up to the caller; all else on
-// any thread. The destructor waits for a call of the sink that is under way; that call may poll.
+// Threads: the caller must serialize poll(), resize() and Device::poll() of one queue. All other calls: any thread. The
+// destructor waits for a running call of the sink, which may poll.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;
@@ -53,5 +54,12 @@ class CompletionQueue {
   // one). The caller must look at size() afterwards: a completion that was there before does not count.
   virtual void arm(bool solicited_only) = 0;
 };
+
+// Destroys the queue. `queue` keeps its value until the queue is gone (reset() would clear it before), because a
+// running call of the sink may use it.
+inline void destroy(std::unique_ptr<CompletionQueue>& queue) {
+  delete queue.get();
+  static_cast<void>(queue.release());
+}
 
 }  // namespace softdat::hca

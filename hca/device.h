@@ -145,9 +145,9 @@ class Device {
     return progress();
   }
 
-  // Takes the oldest completion of a queue of this device, as CompletionQueue::poll() and on its terms. If there is
-  // none, makes progress for the queue, and looks again. A completion that comes by this progress may go straight to
-  // `out`.
+  // Takes the oldest completion of a queue of this device. If there is none, makes progress for the queue, and looks
+  // again. A completion that comes by this progress may go straight to `out`. The caller must serialize it with poll()
+  // and resize() of the queue.
   enum class Found : std::uint8_t { kNothing, kAtOnce, kByProgress };
   virtual Found poll(CompletionQueue& queue, Completion& out) {
     if (queue.poll({&out, 1}) == 1) return Found::kAtOnce;

@@ -81,11 +81,12 @@ class CompletionQueue final : public hca::CompletionQueue {
  private:
   enum class Armed : std::uint8_t { kOff, kAny, kSolicited };
 
-  // What was posted later must not come before what waits in the ring. By the poller that claims.
+  // A completion must not overtake one that waits in the ring. Called in the thread of the poller that claims.
   bool may_go_to_poller() const { return armed_.load(std::memory_order_relaxed) == Armed::kOff && ring_.looks_empty(); }
   // lose() and fire() take no reference to the completion: it then needs no address, and stays in registers.
   bool lose(std::uint16_t srq_account);
-  // Who arms stores and then looks at size(); we claimed a cell and now look at armed_: one of us sees the other.
+  // The caller of arm() stores armed_ and then loads size(); push() claims a cell and then loads armed_. So at least
+  // one of them sees the other's store.
   void wake(const hca::Completion& completion) {
     event_count_.notify();
     if (armed_.load(std::memory_order_seq_cst) == Armed::kOff) return;

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/fault_guard.h"
 #include "base/log.h"
 #include "base/timeline.h"

@@ -2,9 +2,9 @@
 // ReceivePosts: how the consumer's receives reach the receive queue of a queue pair, and how many there may be. A queue
 // pair with a shared receive queue takes none.
 //
-// A post pushes and then looks whether the engine waits for it, all under mutex(). A thread with the baton says that it
-// waits (is_starved_, a limit, kError) under mutex(), or takes mutex() once after it has said so. Then it sees in the
-// queue what was pushed before, and later posts answer that the engine must be rung.
+// post() pushes the receive and then checks whether the engine must be rung, both under mutex(). A thread with the
+// baton that sets is_starved_, a limit or kError does so under mutex(), or locks mutex() once afterwards, and then
+// looks at the queue. So it sees each receive that was posted before, and each later post() answers true.
 //
 // Threads: post() on any thread, without the baton; limits() as its header says; the rest with the baton. Lock order:
 // the baton, the lane, the mutex of SendPosts, mutex(). Errors: as hca::QueuePair::post_recv(). A refused receive
@@ -51,7 +51,8 @@ class ReceivePosts {
   // `queue` is the responder's. Returns whether the caller must ring the engine.
   hca::Result<bool> post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue);
 
-  // A message has found no receive in `queue`. Whether that is still so. If it is, posts ring until sate().
+  // Looks again, after a message has found no receive in `queue`. True: there still is none, and posts ring until
+  // sate().
   bool starve(const WorkQueue<RecvEntry>& queue);
   void sate();
 

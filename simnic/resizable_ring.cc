@@ -19,8 +19,9 @@ CompletionRing& ResizableRing::ring_of(std::size_t capacity) {
   return *rings_.back();
 }
 
-// Not in the midst of a move: with too few, a caller would wait for a notice that was given before, or take an event
-// for older than completions that came before it. A move copies a ring and calls nothing, so the wait is short.
+// Waits for the end of a move. In the middle of one the count would be too small: a thread would sleep over
+// completions, or an event would be taken before completions that are older. The wait is short, because a move only
+// copies.
 std::size_t ResizableRing::size() const {
   for (;;) {
     const std::uint64_t moves = moves_.load(std::memory_order_seq_cst);

@@ -140,7 +140,8 @@ void SharedReceiveQueue::leave(Task& queue_pair) {
   --users_;
 }
 
-// A message has found no receive. Whether that is still so. If it is, posts ring, and the queue pair is run.
+// Looks again, after a message has found no receive. True: there still is none, and posts ring from now on, which runs
+// the queue pair.
 bool SharedReceiveQueue::starve(Task& queue_pair) {
   const std::lock_guard lock(post_mutex_);
   if (!queue_->is_empty()) return false;

@@ -66,11 +66,8 @@ Status EventQueue::set_up(std::uint32_t streams, std::int32_t length, hca::Compl
   return kOk;
 }
 
-// The completion queue may still be calling the sink, and what it calls looks at cq_, which therefore keeps its value
-// until the queue is gone (reset() would clear it before).
 void EventQueue::end() {
-  delete cq_.get();
-  static_cast<void>(cq_.release());
+  hca::destroy(cq_);
 }
 
 void EventQueue::discard() {

@@ -59,7 +59,7 @@ class EventQueue {
   bool holds(std::uint64_t number) const { return ring_.holds(number); }
   // Takes the oldest event. False if there is none. Makes no progress of the device. REQUIRES: taking_lock().
   [[nodiscard]] bool take(Event& event);
-  // The EVD's lock of exclusive calls. Who holds it may take events; an ExclusivePin holds it.
+  // The EVD's lock of exclusive calls, which an ExclusivePin holds.
   base::Ordered<base::SpinLock, locks::kExclusiveCall>& taking_lock() const;
 
   // Has the sink called for the next completion that wakes (hca::CompletionQueue::arm()).

@@ -19,13 +19,6 @@ hca::Result<std::unique_ptr<SwallowedCompletions>> SwallowedCompletions::create(
   return self;
 }
 
-// The queue may still be calling the sink, which looks at queue_. So it keeps its value until the queue is gone
-// (reset() would clear it before).
-SwallowedCompletions::~SwallowedCompletions() {
-  delete queue_.get();
-  static_cast<void>(queue_.release());
-}
-
 // Armed first: what comes while it is being emptied calls again.
 void SwallowedCompletions::on_completion() {
   SOFTDAT_DEBUG_CHECK(queue_ != nullptr, "a queue calls after it was armed, and so after it was made");

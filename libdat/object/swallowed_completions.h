@@ -17,7 +17,7 @@ class SwallowedCompletions final : private hca::CompletionSink {
  public:
   static hca::Result<std::unique_ptr<SwallowedCompletions>> create(hca::Device& device, std::size_t capacity,
                                                                    bool empties_itself);
-  ~SwallowedCompletions();
+  ~SwallowedCompletions() { hca::destroy(queue_); }
 
   hca::CompletionQueue& queue() const { return *queue_; }
   [[gnu::noinline]] void swallow() const;  // any thread

@@ -207,7 +207,7 @@ TEST_F(CompletionQueueTest, ResizingUnderAProducersHandsKeepsTheOrder) {
   EXPECT_EQ(misplaced, 0u);
 }
 
-// One that looks in the midst of a move would sleep over completions.
+// A thread that saw a smaller size would sleep over completions.
 TEST_F(CompletionQueueTest, ResizingChangesNoSizeThatIsSeen) {
   constexpr std::size_t kWaiting = 10;
   expect_ok(queue_.resize(64));
@@ -243,7 +243,7 @@ class LookingSink final : public hca::CompletionSink {
   const int destroyer_;
 };
 
-// A sink may poll.
+// The sink may poll meanwhile.
 TEST_F(CompletionQueueTest, DestructorTakesNothingWhileTheSinkIsCalled) {
   LookingSink sink(::gettid());
   auto queue = std::make_unique<CompletionQueue>(engine_, accounts_, 4, sink);

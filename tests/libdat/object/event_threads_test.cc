@@ -59,8 +59,8 @@ TEST_F(EventThreadsTest, DequeuersShareTheEvents) {
   expect_all_once();
 }
 
-// Waiters and dequeuers compete while the EVD is resized; whoever is refused comes again. The device's queue sees one
-// of them at a time.
+// Threads that wait on an EVD, dequeue from it and resize it take each event once. A refused thread tries again. The
+// completion queue has one consumer at a time.
 TEST_F(EventThreadsTest, WaitersAndDequeuersShareTheEvents) {
   const Handle evd = world_.make_evd(kSoftwareStream | kDtoStream, static_cast<std::int32_t>(kEvents));
   FakeCompletionQueue& queue = *world_.device->queues.back();
