@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/made_once.h"
 #include "base/quiet_write.h"
 #include "base/uncancelled.h"
 #include "base/words.h"
@@ -63,8 +64,8 @@ void print_text(LogLevel level, const char* text) try {
 }  // namespace
 
 bool is_logged(LogLevel level) {
-  static const LogLevel limit = read_level();
-  return level <= limit;
+  static constinit FoundOnce<LogLevel> limit;
+  return level <= limit.get(read_level);
 }
 
 void write_line(std::string_view line) {

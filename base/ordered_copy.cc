@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/made_once.h"
 #include "base/prefetch.h"
 
 namespace softdat::base {
@@ -29,8 +30,8 @@ constexpr std::size_t kWorthWide = 256;
 constexpr std::size_t kWide = 32;
 
 bool has_wide_stores() {
-  static const bool has = __builtin_cpu_supports("avx") != 0;
-  return has;
+  static constinit FoundOnce<bool> has;
+  return has.get([] { return __builtin_cpu_supports("avx") != 0; });
 }
 
 // A copy under way. Its members move on with the bytes.

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "base/uncancelled.h"
 #include "base/unique_fd.h"
@@ -14,18 +15,20 @@ namespace softdat::base {
 namespace {
 
 // The socket's address; of family 0 when there is no runner.
-sockaddr_un find_runner() {
-  sockaddr_un address{};
+sockaddr_un g_runner{};
+
+void find_runner() {
   const char* const path = ::secure_getenv("SOFTDAT_RUN_SOCKET");
-  if (path == nullptr || *path == '\0' || std::strlen(path) >= sizeof address.sun_path) return address;
-  address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, path);
-  return address;
+  if (path == nullptr || *path == '\0' || std::strlen(path) >= sizeof g_runner.sun_path) return;
+  g_runner.sun_family = AF_UNIX;
+  std::strcpy(g_runner.sun_path, path);
 }
 
+// Unlike a static local, call_once() begins anew in a child of fork() whose parent was in the midst of it.
 const sockaddr_un& runner() {
-  static const sockaddr_un address = find_runner();
-  return address;
+  static std::once_flag once;
+  std::call_once(once, find_runner);
+  return g_runner;
 }
 
 }  // namespace

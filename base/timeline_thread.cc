@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/made_once.h"
 #include "base/timeline_event.h"
 
 namespace softdat::base {
@@ -31,15 +32,15 @@ std::uint64_t processor_time() {
 
 // The difference of two readings with nothing between them.
 std::uint64_t cost_of_reading() {
-  static const std::uint64_t cost = [] {
+  static constinit FoundOnce<std::uint64_t> cost;
+  return cost.get([] {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     for (int i = 0; i < 64; ++i) {
       const std::uint64_t before = processor_time();
       least = std::min(least, processor_time() - before);
     }
     return least;
-  }();
-  return cost;
+  });
 }
 
 }  // namespace

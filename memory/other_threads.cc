@@ -23,6 +23,7 @@
 #include <system_error>
 
 #include "base/backoff.h"
+#include "base/made_once.h"
 #include "base/ordered_copy.h"
 #include "base/unique_fd.h"
 #include "memory/thread_memory.h"
@@ -125,11 +126,11 @@ std::uint64_t await_robust_list(int thread) {
 
 // From a control block to where the kernel notes the processor; may lie before it. 0: within, or not known.
 std::int64_t processor_note_distance() {
-  static const std::int64_t distance = [] {
+  static constinit base::FoundOnce<std::int64_t> distance;
+  return distance.get([] {
     const void* const found = ::dlsym(RTLD_DEFAULT, "__rseq_offset");
     return found == nullptr ? std::int64_t{0} : std::int64_t{*static_cast<const std::ptrdiff_t*>(found)};
-  }();
-  return distance;
+  });
 }
 
 bool is_private(std::uint64_t operation) {

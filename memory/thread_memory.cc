@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <initializer_list>
 
+#include "base/made_once.h"
+
 namespace softdat::memory {
 namespace {
 
@@ -35,12 +37,12 @@ bool touches(std::uint64_t begin, std::uint64_t end, std::uint64_t from, std::ui
 }  // namespace
 
 std::uint64_t control_block_bytes() {
-  static const std::uint64_t bytes = [] {
+  static constinit base::FoundOnce<std::uint64_t> bytes;
+  return bytes.get([] {
     const void* const found = ::dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
     const std::uint64_t told = found == nullptr ? 0 : *static_cast<const std::uint32_t*>(found);
     return told == 0 || told > kMostControlBytes ? kMostControlBytes : told;
-  }();
-  return bytes;
+  });
 }
 
 bool is_in_use_by_threads(std::uint64_t begin, std::uint64_t end) {

@@ -19,10 +19,8 @@ inline constexpr base::LockPlace kHubRest{base::kLeafPlace, "Hub::rest_",
                                           "a thread begins or ends to wait for the hub"};
 inline constexpr base::LockPlace kInbox{base::kLeafPlace, "AsioReactor::inbox_",
                                         "marks of ready descriptors are left or taken"};
-inline constexpr base::LockPlace kAbandoned{base::kLeafPlace, "Abandonable::mutex",
-                                            "a reactor is left as it is, its descriptors being no longer ours"};
 
 inline constexpr std::array kOfTransport = {&kLoopNetwork, &kLinkTail, &kReaperCreation, &kReaper,
-                                            &kSleepers,    &kHubRest,  &kInbox,          &kAbandoned};
+                                            &kSleepers,    &kHubRest,  &kInbox};
 
 }  // namespace softdat::locks

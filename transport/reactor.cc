@@ -84,11 +84,10 @@ struct Abandonable {
 
 // Keeps the object reachable for good, so that leak checkers take it for intended.
 void abandon(std::unique_ptr<Abandonable> object) {
-  static constinit base::Mutex<locks::kAbandoned> mutex;
-  static constinit Abandonable* first = nullptr;
-  const std::lock_guard lock(mutex);
-  object->next = first;
-  first = object.release();
+  static constinit std::atomic<Abandonable*> first{nullptr};
+  object->next = first.load(std::memory_order_relaxed);
+  while (!first.compare_exchange_weak(object->next, object.get(), std::memory_order_release)) continue;
+  static_cast<void>(object.release());
 }
 
 // Handlers run in whichever thread looks at the kernel, with or without the baton; so they only

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "base/made_once.h"
+
 namespace softdat::verbs {
 namespace {
 
@@ -111,8 +113,8 @@ Library::Loaded Library::load(const LibraryNames& names) {
 
 // Loaded once. A failure is remembered, too, and is the answer of each later open.
 const Library::Loaded& Library::instance() {
-  static const auto* const loaded = new Loaded(load({}));
-  return *loaded;
+  static constinit std::atomic<const Loaded*> loaded{nullptr};
+  return base::made_once(loaded, [] { return std::make_unique<const Loaded>(load({})); });
 }
 
 }  // namespace softdat::verbs

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/assert.h"
+#include "base/made_once.h"
 #include "base/uncancelled.h"
 #include "hca/receive_accounts.h"
 #include "hca/request_rules.h"
@@ -18,8 +19,8 @@ namespace {
 
 // Of the process, because a completion is settled without knowing its device.
 hca::ReceiveAccounts& accounts() {
-  static auto* const all = new hca::ReceiveAccounts(0xffff);
-  return *all;
+  static constinit std::atomic<hca::ReceiveAccounts*> all{nullptr};
+  return base::made_once(all, [] { return std::make_unique<hca::ReceiveAccounts>(0xffff); });
 }
 
 }  // namespace

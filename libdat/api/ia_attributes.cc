@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/assert.h"
+#include "base/made_once.h"
 #include "libdat/api/numbers.h"
 #include "libdat/object/endpoint_attributes.h"
 
@@ -107,11 +108,13 @@ NamedAttributes make_named_attributes(std::size_t which) {
 
 // Consumers keep the pointer for as long as they like.
 NamedAttributes& named_attributes(const AdapterAttributes& adapter) {
-  static auto& all = *new std::array<NamedAttributes, kCombinations>([] {
-    std::array<NamedAttributes, kCombinations> made;
-    for (std::size_t which = 0; which < kCombinations; ++which) made[which] = make_named_attributes(which);
+  using All = std::array<NamedAttributes, kCombinations>;
+  static constinit std::atomic<All*> place{nullptr};
+  All& all = base::made_once(place, [] {
+    auto made = std::make_unique<All>();
+    for (std::size_t which = 0; which < kCombinations; ++which) (*made)[which] = make_named_attributes(which);
     return made;
-  }());
+  });
   const std::size_t features = (adapter.has_immediate ? kWithImmediate : 0) | (adapter.has_atomics ? kWithAtomics : 0) |
                                (adapter.has_datagrams ? kWithDatagrams : 0);
   const std::size_t which = features + static_cast<std::size_t>(adapter.transport) * kTimesTransport +

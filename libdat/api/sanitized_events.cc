@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "libdat/api/call_argument.h"
 #include "libdat/api/event_conversion.h"
-#include "libdat/api/lock_places.h"
 #include "libdat/api/refused_call.h"
 #include "libdat/api/traced_call.h"
 #include "libdat/api/watched_call.h"
@@ -33,7 +32,6 @@ using sanitize::Site;
 // A wait of this length was meant to find something.
 constexpr DAT_TIMEOUT kLongWait = 100'000;  // microseconds
 
-base::Mutex<locks::kVoidHandle> void_mutex;
 std::atomic<Handle> void_handle{nullptr};
 
 // Has a handle, but is never published: every call with the handle is refused.
@@ -192,15 +190,16 @@ DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE*
 }  // namespace
 
 void make_void_handle(const void* provider_table) {
-  const std::lock_guard lock(void_mutex);
   if (void_handle.load() != nullptr) return;
-  auto object = std::make_shared<NoObject>();
-  if (!object::HandleTable::instance().add(object, provider_table)) return;
-  void_handle.store(object->handle());
-  Ledger::instance().objects().set_void_handle(object->handle());
-  // Used until the very end of the process, and owned from where a finder of leaks looks.
-  static auto* const owner = new std::shared_ptr<NoObject>(std::move(object));
-  static_cast<void>(owner);
+  // Used until the very end of the process. Stored by the thread whose claim wins, for finders of leaks.
+  static constinit std::shared_ptr<NoObject>* owner = nullptr;
+  static constinit std::atomic<bool> is_claimed{false};
+  auto object = std::make_unique<std::shared_ptr<NoObject>>(std::make_shared<NoObject>());
+  if (is_claimed.exchange(true, std::memory_order_relaxed)) return;
+  if (!object::HandleTable::instance().add(*object, provider_table)) return is_claimed.store(false);
+  owner = object.release();
+  void_handle.store((*owner)->handle());
+  Ledger::instance().objects().set_void_handle((*owner)->handle());
 }
 
 void watch_events(DAT_PROVIDER& table) {

@@ -16,9 +16,10 @@ inline constexpr std::uint32_t kFreeQualifiers = 65536 - kFirstFreeQualifier;
 
 // Any thread. Processes start at different numbers, so that they seldom choose the same.
 inline std::uint16_t next_free_qualifier() {
-  static std::atomic<std::uint32_t> next{static_cast<std::uint32_t>(::getpid()) * 2654435761u};
-  return static_cast<std::uint16_t>(kFirstFreeQualifier +
-                                    next.fetch_add(1, std::memory_order_relaxed) % kFreeQualifiers);
+  static constinit std::atomic<std::uint32_t> given{0};
+  const std::uint32_t first = static_cast<std::uint32_t>(::getpid()) * 2654435761u;
+  const std::uint32_t number = first + given.fetch_add(1, std::memory_order_relaxed);
+  return static_cast<std::uint16_t>(kFirstFreeQualifier + number % kFreeQualifiers);
 }
 
 // Calls `attempt` with one candidate after the other until it returns another type than `taken`, or all were tried.

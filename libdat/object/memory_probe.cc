@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "base/made_once.h"
 #include "base/unique_fd.h"
 #include "memory/map_lines.h"
 #include "memory/moved_memory.h"
@@ -118,8 +119,8 @@ bool follow_lines(RangeFollower& follower) {
 constexpr std::uint64_t kMostPages = 64;
 
 std::uint64_t page_size() {
-  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return size;
+  static constinit base::FoundOnce<std::uint64_t> size;
+  return size.get([] { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); });
 }
 
 // Where the map cannot be read: at least it is mapped.

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "base/made_once.h"
+
 namespace softdat::registry {
 namespace {
 
@@ -21,29 +23,29 @@ unsigned long number_in(const char* variable, unsigned long otherwise) {
   return *end == '\0' ? number : otherwise;
 }
 
-struct Choice {
-  unsigned long topics = number_in("DAT_DBG_TYPE", static_cast<unsigned long>(Topic::kError));
-  unsigned long destination = number_in("DAT_DBG_DEST", 0);
-};
+unsigned long topics() {
+  static constinit base::FoundOnce<unsigned long> chosen;
+  return chosen.get([] { return number_in("DAT_DBG_TYPE", static_cast<unsigned long>(Topic::kError)); });
+}
 
-const Choice& choice() {
-  static const Choice chosen;
-  return chosen;
+unsigned long destination() {
+  static constinit base::FoundOnce<unsigned long> chosen;
+  return chosen.get([] { return number_in("DAT_DBG_DEST", 0); });
 }
 
 }  // namespace
 
 bool is_told(Topic topic) {
-  return (choice().topics & static_cast<unsigned long>(topic)) != 0;
+  return (topics() & static_cast<unsigned long>(topic)) != 0;
 }
 
 void tell(Topic topic, const std::string& message) {
   if (!is_told(topic)) return;
-  if (choice().destination == kToSyslog) {
+  if (destination() == kToSyslog) {
     ::syslog(topic == Topic::kError ? LOG_USER | LOG_WARNING : LOG_USER | LOG_DEBUG, "%s", message.c_str());
     return;
   }
-  const bool is_output = choice().destination == kToStandardOutput;
+  const bool is_output = destination() == kToStandardOutput;
   // As other lines about mistakes; the rest is for who looks into the registry.
   const std::string speaker = topic == Topic::kError ? "softdat[" + std::to_string(::getpid()) + "]: " : "";
   const std::string line = speaker + message + "\n";

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/fault_guard.h"
+#include "base/made_once.h"
 
 namespace softdat::sanitize {
 namespace {
@@ -57,8 +58,8 @@ PageGuard::PageGuard() {
 }
 
 PageGuard& PageGuard::instance() {
-  static auto* const guard = new PageGuard;  // Used until the very end of the process.
-  return *guard;
+  static constinit std::atomic<PageGuard*> guard{nullptr};  // used until the very end of the process
+  return base::made_once(guard, [] { return std::unique_ptr<PageGuard>(new PageGuard); });
 }
 
 // Rounds inwards, because pages at the ends hold other data, too.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/made_once.h"
+
 namespace softdat::sanitize {
 
 enum class Mode : std::uint8_t {
@@ -17,8 +19,8 @@ Mode read_mode();
 
 // SOFTDAT_SANITIZE, read once. Any thread.
 inline Mode mode() {
-  static const Mode mode = read_mode();
-  return mode;
+  static constinit base::FoundOnce<Mode> mode;
+  return mode.get(read_mode);
 }
 
 }  // namespace softdat::sanitize

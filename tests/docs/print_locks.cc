@@ -8,7 +8,6 @@
 
 #include "base/lock_places.h"
 #include "hca/lock_places.h"
-#include "libdat/api/lock_places.h"
 #include "libdat/backends/lock_places.h"
 #include "libdat/object/lock_places.h"
 #include "libdat/registry/lock_places.h"
@@ -43,7 +42,6 @@ int main() {
   std::vector<Row> rows;
   add(rows, "libdat/backends", locks::kOfBackends);
   add(rows, "libdat/registry", locks::kOfRegistry);
-  add(rows, "libdat/api", locks::kOfApi);
   add(rows, "libdat/object", locks::kOfObject);
   add(rows, "libdat/sanitize", locks::kOfSanitize);
   add(rows, "verbs", locks::kOfVerbs);

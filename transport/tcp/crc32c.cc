@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/byte_order.h"
+#include "base/made_once.h"
 #include "base/ordered_copy.h"
 
 #if defined(__x86_64__)
@@ -190,8 +191,8 @@ bool has_crc32c_instruction() {
 #endif
 
 std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
-  static const bool has_instruction = has_crc32c_instruction();
-  return has_instruction ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
+  static constinit base::FoundOnce<bool> has_instruction;
+  return has_instruction.get(has_crc32c_instruction) ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
 }
 
 std::optional<std::uint32_t> copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
