@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "base/fault_notice.h"
+#include "base/forks.h"
 #include "base/lock_places.h"
+#include "base/made_once.h"
 
 #if defined(__x86_64__)
 namespace {
@@ -103,6 +105,12 @@ struct Chain {
 Mutex<locks::kChains> chains_mutex;
 Chain segmentation_chain;
 Chain bus_chain;
+
+[[gnu::constructor]] void hold_chains_in_forks() {
+  on_fork({.prepare = [] { take_before_fork(chains_mutex); },
+           .in_parent = [] { chains_mutex.unlock(); },
+           .in_child = [] { chains_mutex.unlock(); }});
+}
 
 Chain& chain_of(int signal) {
   return signal == SIGBUS ? bus_chain : segmentation_chain;
@@ -264,12 +272,12 @@ KernelCopy move_by_kernel(std::byte* to, const std::byte* from, std::size_t leng
 
 // Whether the kernel copies at all; a sandbox may forbid it, and some simulated processors do not know it.
 bool does_kernel_copy() {
-  static const bool does = [] {
+  static constinit FoundOnce<bool> does;
+  return does.get([] {
     const std::byte from{1};
     std::byte to{0};
     return move_by_kernel(&to, &from, 1) == KernelCopy::kDone;
-  }();
-  return does;
+  });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/own_threads.h"
 
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "base/backoff.h"
+#include "base/forks.h"
 
 namespace softdat::base {
 namespace {
@@ -25,10 +25,10 @@ std::atomic<std::uint64_t> known_others{0};
 std::atomic<std::uint32_t> turns_held{0};
 
 [[gnu::constructor]] void follow_forks() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, [] {
+  on_fork({.in_child = [] {
     own.store(0, std::memory_order_relaxed);
     turns_held.store(0, std::memory_order_relaxed);
-  }));
+  }});
 }
 
 // The kernel's number of threads, which this directory's links tell without a walk through it. 0: unknown.

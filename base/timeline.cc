@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/timeline.h"
 
-#include <pthread.h>
-
 #include <mutex>
 #include <new>
 #include <string>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/lock_places.h"
 #include "base/log.h"
 #include "base/timeline_thread.h"
@@ -78,7 +77,7 @@ void forget_timeline_in_child() {
 }
 
 [[gnu::constructor]] static void forget_timeline_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_timeline_in_child));
+  on_fork({.in_child = forget_timeline_in_child});
 }
 
 Timeline* Timeline::of_process() {

@@ -2,7 +2,6 @@
 #include "base/unique_fd.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <cstdint>
 
 #include "base/descriptor_shortage.h"
+#include "base/forks.h"
 #include "base/uncancelled.h"
 
 namespace softdat::base {
@@ -89,7 +89,7 @@ void close_in_child() {
 }
 
 [[gnu::constructor]] void close_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, close_in_child));
+  on_fork({.in_child = close_in_child});
 }
 
 // Leaves errno as it was.

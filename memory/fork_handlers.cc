@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "memory/fork_handlers.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
 
+#include "base/forks.h"
+#include "base/lasting.h"
 #include "memory/arena.h"
 #include "memory/lock_places.h"
 
 namespace softdat::memory {
 namespace {
 
-// Never destroyed: processes fork while they end, too.
 struct Followers {
   base::Mutex<locks::kFollowers> mutex;
   std::vector<Arena*> arenas;  // guarded by mutex
 };
 
+// Never destroyed: processes fork while they end, too.
+constinit base::Lasting<Followers> g_followers;
+
 Followers& followers() {
-  static auto* const instance = new Followers;
-  return *instance;
+  return g_followers.value;
 }
 
 std::atomic<unsigned> generation{0};  // stored by the child alone, before it has threads
@@ -49,7 +50,7 @@ void resume_child() {
 // registered run last before a fork and first after it. A handler that stored something in the child before this one
 // would store it in the parent's memory.
 [[gnu::constructor(102)]] void begin_to_follow() {
-  static_cast<void>(::pthread_atfork(prepare, resume_parent, resume_child));
+  base::on_fork({.prepare = prepare, .in_parent = resume_parent, .in_child = resume_child});
 }
 
 }  // namespace

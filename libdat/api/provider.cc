@@ -73,3 +73,7 @@ SOFTDAT_EXPORT void dat_provider_fini(const softdat::api::ProviderInfo* info) {
 SOFTDAT_EXPORT const softdat::base::HandleRange* softdat_handle_range() {
   return &softdat::object::HandleTable::instance().range();
 }
+
+SOFTDAT_EXPORT const softdat::base::ForkHandlers* softdat_fork_handlers() {
+  return &softdat::base::library_fork_handlers();
+}

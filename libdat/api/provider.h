@@ -2,6 +2,7 @@
 // What libsoftdat.so exports. A registry finds these by name; see docs/ARCHITECTURE.md.
 #pragma once
 
+#include "base/forks.h"
 #include "base/handle_range.h"
 #include "libdat/api/provider_info.h"
 
@@ -16,5 +17,8 @@ void dat_provider_fini(const softdat::api::ProviderInfo* info);
 
 // Where this provider's handles lie. Never null, and the same for as long as the process lives.
 const softdat::base::HandleRange* softdat_handle_range();
+
+// What this provider does around fork(), for a registry that loads it while another thread is in fork(). Likewise.
+const softdat::base::ForkHandlers* softdat_fork_handlers();
 
 }  // extern "C"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/counter_publisher.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,8 +16,10 @@
 #include "base/assert.h"
 #include "base/environment.h"
 #include "base/event_count.h"
+#include "base/forks.h"
 #include "base/lock_order.h"
 #include "base/log.h"
+#include "base/made_once.h"
 #include "base/own_threads.h"
 #include "libdat/object/endpoint.h"
 #include "libdat/object/event_dispatcher.h"
@@ -79,7 +79,7 @@ void forget_in_child() {
 }
 
 [[gnu::constructor]] void forget_publisher_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_in_child));
+  base::on_fork({.in_child = forget_in_child});
 }
 
 Publisher& publisher() {
@@ -199,8 +199,8 @@ void Publisher::add_process() {
 }  // namespace
 
 bool are_counters_shown() {
-  static const bool is_on = base::environment(base::Variable::kCounters) == "on";
-  return is_on;
+  static constinit base::FoundOnce<bool> is_on;
+  return is_on.get([] { return base::environment(base::Variable::kCounters) == "on"; });
 }
 
 // Called when an endpoint ends. A publisher that does not exist has shown nothing of it.

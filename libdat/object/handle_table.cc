@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/handle_table.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include "base/assert.h"
 #include "base/call.h"
 #include "base/event_count.h"
+#include "base/forks.h"
 #include "base/prefetch.h"
 #include "libdat/object/interface_adapter.h"
 
@@ -32,7 +32,7 @@ constinit HandleTable HandleTable::table_;
 
 // When the library is loaded: a child must find the handler however early in its parent's life it was made.
 void HandleTable::follow_forks() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, start_afresh_in_child));
+  base::on_fork({.in_child = start_afresh_in_child});
 }
 
 bool Cell::try_pin_any() {

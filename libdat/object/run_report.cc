@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/object/run_report.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/call.h"
+#include "base/forks.h"
 #include "base/place.h"
 #include "base/runner.h"
 #include "hca/counters.h"
@@ -43,7 +43,7 @@ void forget_transfers() {
 }
 
 [[gnu::constructor]] void forget_transfers_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_transfers));
+  base::on_fork({.in_child = forget_transfers});
 }
 
 std::string connection_lines(const std::string& pid) {

@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <mutex>
 #include <new>
 
@@ -54,13 +55,28 @@ const base::HandleRange* find_handle_range(void* library) {
   return tell == nullptr ? nullptr : tell();
 }
 
+// Of the first that was loaded; such a library stays.
+constinit std::atomic<const base::ForkHandlers*> g_fork_handlers{nullptr};
+
+void note_fork_handlers(void* library) {
+  using Tell = const base::ForkHandlers* (*)();
+  const auto tell = find_function<Tell>(library, "softdat_fork_handlers");
+  const base::ForkHandlers* known = nullptr;
+  if (tell != nullptr) g_fork_handlers.compare_exchange_strong(known, tell(), std::memory_order_acq_rel);
+}
+
 }  // namespace
+
+const base::ForkHandlers* ProviderLibrary::fork_handlers() {
+  return g_fork_handlers.load(std::memory_order_acquire);
+}
 
 std::unique_ptr<ProviderLibrary> ProviderLibrary::load(const std::string& path, std::string& reason) {
   make_self_global();
   void* handle = find_library(path, reason);
   if (handle == nullptr) return nullptr;
   std::unique_ptr<ProviderLibrary> library(new ProviderLibrary(handle));
+  if (library->handle_range_ != nullptr) note_fork_handlers(handle);
   if (library->init_ != nullptr) return library;
   reason = path + " has no function dat_provider_init; it is no DAT provider";
   return nullptr;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/forks.h"
 #include "base/handle_range.h"
 
 namespace softdat::registry {
@@ -43,6 +44,9 @@ class ProviderLibrary {
   // Where the provider's handles lie, if it exports softdat_handle_range() to say so: they are then checked without a
   // system call. Else null.
   const base::HandleRange* handle_range() const { return handle_range_; }
+
+  // Those of our own provider library, which exports softdat_fork_handlers(); null until it is loaded. Any thread.
+  static const base::ForkHandlers* fork_handlers();
 
  private:
   using Init = void (*)(const ProviderInfo*, const char*);

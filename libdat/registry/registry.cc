@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/words.h"
@@ -196,16 +197,45 @@ bool Registry::load(Slot& slot, Lock& lock) {
 void Registry::settle_locked(Slot& slot, bool is_loaded) {
   base::require_lock(locks::kRegistry);
   std::erase(moving_, &slot);
+  slot.is_in_loader = false;
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
   settled_.notify();
 }
 
+// Whether the caller, or another thread, is in the loader.
+bool Registry::is_in_loader_locked(bool is_caller) {
+  base::require_lock(locks::kRegistry);
+  if (!static_) return false;
+  return std::ranges::any_of(static_->slots(), [&](const Slot& slot) {
+    return slot.is_in_loader && (slot.mover == std::this_thread::get_id()) == is_caller;
+  });
+}
+
+// Runs `call` without the lock; constructors and destructors of the library may call the registry. A fork that has
+// waited for `call` comes before anything else of the library runs: the C library runs no handlers in the child that
+// were registered after the fork began. When `call` throws, the lock stays released, and settle_locked() ends the mark.
+template <typename Call>
+void Registry::call_loader(Slot& slot, Lock& lock, const Call& call) {
+  base::require_lock(locks::kRegistry);
+  slot.is_in_loader = true;
+  lock.unlock();
+  base::require_no_lock();
+  call();
+  lock.lock();
+  slot.is_in_loader = false;
+  for (base::Backoff backoff; waiting_forks_ != 0 && !is_in_loader_locked(true); lock.lock()) {
+    lock.unlock();
+    backoff.wait();
+  }
+}
+
 bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
   const Alternative& alternative = slot.alternatives[index];  // its texts never change
+  std::string reason;
+  std::shared_ptr<ProviderLibrary> library;
+  call_loader(slot, lock, [&] { library = ProviderLibrary::load(alternative.library_path, reason); });
   lock.unlock();
   base::require_no_lock();  // the library's code may call the registry
-  std::string reason;
-  std::shared_ptr<ProviderLibrary> library = ProviderLibrary::load(alternative.library_path, reason);
   if (library != nullptr) tell(Topic::kProviderApi, "dat: init of " + alternative.library_path);
   const bool has_returned = library != nullptr && library->call_init(info_of(slot.key), alternative.instance_data);
   lock.lock();
@@ -225,10 +255,8 @@ bool Registry::try_alternative(Slot& slot, std::size_t index, Lock& lock) {
     }
     forget_owned_locked(slot);
   }
-  // The destructors of a library that was refused may call the registry.
-  lock.unlock();
-  library.reset();
-  lock.lock();
+  // What is left is a library that was refused, or one of an earlier load.
+  call_loader(slot, lock, [&] { library.reset(); });
   return is_declared;
 }
 
@@ -265,11 +293,21 @@ void Registry::unload(Slot& slot, Lock& lock) {
   lock.lock();
   // A provider that forgot to remove itself would leave a table in unmapped memory behind.
   forget_owned_locked(slot);
-  lock.unlock();
-  library.reset();
-  lock.lock();
+  call_loader(slot, lock, [&] { library.reset(); });
   settle_locked(slot, false);
   tell_if_possible(Topic::kStaticRegistry, [&] { return "dat: unloaded " + describe(slot.key); });
+}
+
+// lock() would break the lock order, as in base::take_before_fork().
+void Registry::lock_for_fork(base::Time deadline) {
+  bool has_waited = false;
+  for (base::Backoff backoff;; backoff.wait()) {
+    if (!mutex_.try_lock()) continue;
+    if (!is_in_loader_locked(false) || base::Clock::now() > deadline) break;
+    if (!std::exchange(has_waited, true)) ++waiting_forks_;
+    mutex_.unlock();
+  }
+  if (has_waited) --waiting_forks_;
 }
 
 // A library stays mapped that one of these threads was loading, or had yet to unload, and its constructors do not run
@@ -282,8 +320,11 @@ void Registry::settle_in_child_locked() {
     return is_moving && slot.mover != std::this_thread::get_id();
   };
   std::erase_if(moving_, [&](const Slot* slot) { return is_of_others(*slot); });
-  for (Slot& slot : static_->slots())
-    if (is_of_others(slot)) slot.state = Slot::State::kUnloaded;
+  for (Slot& slot : static_->slots()) {
+    if (!is_of_others(slot)) continue;
+    slot.is_in_loader = false;
+    slot.state = Slot::State::kUnloaded;
+  }
   for (const auto& declared : declared_)
     declared->is_inherited = declared->owner != nullptr && declared->owner->state == Slot::State::kUnloaded;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/event_count.h"
 #include "libdat/registry/lock_places.h"
 #include "libdat/registry/provider_key.h"
@@ -61,8 +62,9 @@ class Registry {
   // A snapshot of the dynamic registry.
   [[nodiscard]] std::vector<ProviderKey> list_declared();
 
-  // For fork handlers, so that the child finds the registries consistent.
-  [[nodiscard]] bool try_lock() { return mutex_.try_lock(); }
+  // For fork handlers, so that the child finds the registries consistent. Waits by polling until no other thread is in
+  // the dynamic loader for this registry, but not beyond the deadline: a library's constructor may wait for the fork.
+  void lock_for_fork(base::Time deadline);
   void unlock() { mutex_.unlock(); }
   // In the child, before unlock(): settles the slots that other threads of the parent were moving, as unloaded.
   void settle_in_child_locked();
@@ -85,9 +87,12 @@ class Registry {
   Slot* find_loading_locked() const;
   Lease lend_locked(Declared& declared);
   void explain_absence_locked(const ProviderKey& wanted);
+  bool is_in_loader_locked(bool is_caller);
   bool wait_until_settled(Slot& slot, Lock& lock);
   bool load(Slot& slot, Lock& lock);
   bool try_alternative(Slot& slot, std::size_t index, Lock& lock);
+  template <typename Call>
+  void call_loader(Slot& slot, Lock& lock, const Call& call);
   void settle_locked(Slot& slot, bool is_loaded);
   void unload(Slot& slot, Lock& lock);
   void forget_owned_locked(const Slot& slot);
@@ -100,7 +105,8 @@ class Registry {
   // Guarded by mutex_.
   std::optional<StaticRegistry> static_;
   std::vector<std::unique_ptr<Declared>> declared_;
-  std::vector<Slot*> moving_;  // slots being loaded or unloaded now
+  std::vector<Slot*> moving_;   // slots being loaded or unloaded now
+  unsigned waiting_forks_ = 0;  // that wait for a thread in the loader
 };
 
 }  // namespace softdat::registry

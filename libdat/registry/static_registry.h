@@ -30,8 +30,9 @@ struct Slot {
   ProviderKey key;
   std::vector<Alternative> alternatives;  // tried in this order until one loads
   State state = State::kUnloaded;
-  std::thread::id mover;  // who loads or unloads; meaningless in the other two states
-  unsigned users = 0;     // leases; the library is unloaded when the last one ends
+  std::thread::id mover;      // who loads or unloads; meaningless in the other two states
+  bool is_in_loader = false;  // `mover` is in dlopen() or dlclose()
+  unsigned users = 0;         // leases; the library is unloaded when the last one ends
   std::shared_ptr<ProviderLibrary> library;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fault_guard.h"
+#include "base/forks.h"
 #include "base/made_once.h"
 #include "base/uncancelled.h"
 #include "libdat/sanitize/finding.h"
@@ -65,7 +66,7 @@ void Ledger::start_afresh_in_child() {
 // Handlers of this kind run in the reverse order of their constructors: the ledger's lock comes after those of memory
 // (memory/fork_handlers.cc) in the order of locks.
 void Ledger::hold_in_forks() {
-  static_cast<void>(::pthread_atfork(prepare_for_fork, nullptr, nullptr));
+  base::on_fork({.prepare = prepare_for_fork});
 }
 
 // And these in that order: a child has its memory to itself by then.

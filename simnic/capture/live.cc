@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/capture/live.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "base/forks.h"
 #include "base/made_once.h"
 #include "simnic/capture/connection_capture.h"
 #include "simnic/capture/live_session.h"
@@ -38,7 +37,7 @@ void forget_live_captures_in_child() {
 }
 
 [[gnu::constructor]] static void forget_live_captures_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_live_captures_in_child));
+  base::on_fork({.in_child = forget_live_captures_in_child});
 }
 
 LiveProcess& LiveProcess::instance() {

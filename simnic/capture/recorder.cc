@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "simnic/capture/recorder.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/log.h"
 #include "base/ordered_copy.h"
 #include "simnic/lock_places.h"
@@ -70,7 +69,7 @@ void forget_in_child() {
 }
 
 [[gnu::constructor]] static void forget_in_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, forget_in_child));
+  base::on_fork({.in_child = forget_in_child});
 }
 
 Recorder* Recorder::of_process() {

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 
+#include "tests/asleep.h"
 #include "tests/registry/scratch_world.h"
 
 namespace softdat::registry {
@@ -64,6 +66,52 @@ TEST_F(ForkTest, ChildOpensWhatItsParentWasUnloading) {
   }
   closer.join();
   EXPECT_EQ(take_notes().back(), "foreign unload");
+}
+
+class ForkInLoaderTest : public ForkTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  // Lets the thread that holds still in the loader go on when the fork of `thread` waits, or has not waited.
+  void end_during_fork(NoteHold& hold, int thread) {
+    while (!has_fork_begun.load()) std::this_thread::yield();
+    await_asleep(thread);
+    is_loader_left.store(true);
+    hold.end();
+  }
+
+  static inline std::atomic<bool> has_fork_begun{false};
+  static inline std::atomic<bool> is_loader_left{false};
+};
+
+// A child that was made earlier would have half a library for ever.
+TEST_P(ForkInLoaderTest, ForkWaitsUntilItIsLeft) {
+  // Registered after the registry's handler, so it runs before that.
+  static const int registered = ::pthread_atfork([] { has_fork_begun.store(true); }, nullptr, nullptr);
+  ASSERT_EQ(registered, 0);
+  NoteHold hold(GetParam());
+  std::thread user([] { EXPECT_TRUE(can_open_and_close("foreign")); });
+  hold.await();
+  has_fork_begun.store(false);
+  is_loader_left.store(false);
+  std::thread guide([&, thread = ::gettid()] { end_during_fork(hold, thread); });
+  EXPECT_TRUE(holds_in_child([] { return is_loader_left.load() && can_open_and_close("foreign"); }));
+  guide.join();
+  user.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Loader, ForkInLoaderTest, ::testing::Values("foreign load", "foreign unload"));
+
+// The C library runs no handlers that are registered after a fork has begun, so the registry runs those of our library.
+TEST_F(ForkTest, LibraryThatIsLoadedDuringAForkFollowsIt) {
+  static bool is_armed = true;
+  static const int registered = ::pthread_atfork(
+      [] {
+        if (!std::exchange(is_armed, false)) return;
+        EXPECT_TRUE(can_open_and_close("owner"));
+      },
+      nullptr, nullptr);
+  ASSERT_EQ(registered, 0);
+  EXPECT_TRUE(holds_in_child([] { return last_fork_stage.load() == 'c'; }));
+  EXPECT_EQ(last_fork_stage.load(), 'f');
 }
 
 // The thread that forks goes on in the child with what it was loading.

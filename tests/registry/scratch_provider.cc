@@ -26,11 +26,17 @@
 
 // The test program hears everything through this; the probe programs have no such function.
 extern "C" [[gnu::weak]] void scratch_note(const char* what);
+extern "C" [[gnu::weak]] void scratch_fork(char stage);
 
 namespace {
 
 void note(const std::string& what) {
   if (&scratch_note != nullptr) scratch_note((SCRATCH_NAME " " + what).c_str());
+}
+
+// 'p': prepares a fork, 'f': is its parent afterwards, 'c': is the child.
+[[maybe_unused]] void note_fork(char stage) {
+  if (&scratch_fork != nullptr) scratch_fork(stage);
 }
 
 // Tells when the library is mapped and unmapped.
@@ -228,6 +234,12 @@ void dat_provider_fini(const DAT_PROVIDER_INFO* info) {
 const void* softdat_handle_range() {
   static const std::uintptr_t range[] = {reinterpret_cast<std::uintptr_t>(objects), sizeof objects, sizeof(Object)};
   return range;
+}
+
+const void* softdat_fork_handlers() {
+  using Handler = void (*)();
+  static const Handler handlers[] = {[] { note_fork('p'); }, [] { note_fork('f'); }, [] { note_fork('c'); }};
+  return handlers;
 }
 #endif
 

@@ -84,7 +84,7 @@ NoteHold::NoteHold(const std::string& note) {
   notes().held = note;
 }
 
-NoteHold::~NoteHold() {
+void NoteHold::end() {
   const std::lock_guard lock(notes().mutex);
   notes().held.clear();
   notes().changed.notify_all();
@@ -125,4 +125,10 @@ extern "C" void scratch_note(const char* what) {
   notes().changed.notify_all();
   notes().changed.wait(lock, [] { return notes().held.empty(); });
   notes().is_held = false;
+}
+
+// Without a lock, because it runs in the midst of a fork.
+extern "C" [[gnu::visibility("default")]] void scratch_fork(char stage);
+extern "C" void scratch_fork(char stage) {
+  softdat::registry::last_fork_stage.store(stage);
 }

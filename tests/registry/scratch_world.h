@@ -13,6 +13,7 @@
 #include <dat/dat_registry.h>
 #endif
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -59,17 +60,21 @@ int conf_entry_count();
 // The notes since the last call, in order.
 std::vector<std::string> take_notes();
 
+// What the scratch provider "owner" has last done in a fork: 'p' before it, 'f' in the parent, 'c' in the child.
+inline std::atomic<char> last_fork_stage{'-'};
+
 // While one lives, the thread that sends this note stands still in it, in the midst of the provider's code.
 class NoteHold {
  public:
   explicit NoteHold(const std::string& note);
-  // Lets the thread go on.
-  ~NoteHold();
+  ~NoteHold() { end(); }
   NoteHold(const NoteHold&) = delete;
   NoteHold& operator=(const NoteHold&) = delete;
 
   // Waits until a thread stands there.
   void await();
+  // Lets the thread go on.
+  void end();
 };
 
 // An IA of the scratch provider, opened and closed with the test. Requires that the name opens.

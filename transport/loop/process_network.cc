@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/loop/process_network.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <memory>
 #include <new>
 
+#include "base/forks.h"
 #include "base/made_once.h"
 
 namespace softdat::transport::loop {
@@ -34,7 +33,7 @@ void resume_child() {
 }
 
 [[gnu::constructor]] void resume_children() {
-  static_cast<void>(::pthread_atfork(nullptr, nullptr, resume_child));
+  base::on_fork({.in_child = resume_child});
 }
 
 }  // namespace

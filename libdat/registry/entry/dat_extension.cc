@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The way into a provider's extensions (DAT 2.0). Most operations go through a handle; two families
 // work without an open IA: one opens a provider by name just to query it, the other ends that.
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -12,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/forks.h"
 #include "libdat/registry/entry/dispatch.h"
 #include "libdat/registry/entry/opening.h"
 #include "libdat/registry/lock_places.h"
@@ -43,8 +43,9 @@ OpenQueries& open_queries() {
 // As in process.cc.
 [[gnu::constructor]] void hold_queries_in_forks() {
   open_queries();
-  static_cast<void>(::pthread_atfork([] { take_before_fork(open_queries().mutex); },
-                                     [] { open_queries().mutex.unlock(); }, [] { open_queries().mutex.unlock(); }));
+  base::on_fork({.prepare = [] { base::take_before_fork(open_queries().mutex); },
+                 .in_parent = [] { open_queries().mutex.unlock(); },
+                 .in_child = [] { open_queries().mutex.unlock(); }});
 }
 
 void remember(Queries query) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/registry/entry/process.h"
 
-#include <pthread.h>
-
+#include <chrono>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/environment.h"
+#include "base/forks.h"
 #include "libdat/registry/diagnostics.h"
 #include "libdat/registry/entry/abi.h"
 #include "libdat/registry/own_location.h"
@@ -42,23 +43,46 @@ StaticRegistry make_static() {
   return StaticRegistry(options, find_conf_file(search, complain));
 }
 
-// The locks that take_before_fork() took are given back by one of the other two. In between no other thread changes
-// what they guard, so the child inherits it whole.
-void prepare() {
-  take_before_fork(process_registry());
-  take_before_fork(process_ias());
-  take_before_fork(process_tables());
+// How long a fork waits for dlopen() and dlclose() of other threads.
+constexpr base::Duration kPatience = std::chrono::seconds(5);
+
+// A child that is made while another thread is in the loader has half a library, and no thread that loads the rest: its
+// calls of the library end at address 0. And the C library does not run the handlers of a library that has been loaded
+// since the fork began.
+void take_registry_before_fork() {
+  const base::Time deadline = base::Clock::now() + kPatience;
+  for (;;) {
+    const base::ForkHandlers* const library = ProviderLibrary::fork_handlers();
+    if (library != nullptr) library->prepare();
+    process_registry().lock_for_fork(deadline);
+    if (ProviderLibrary::fork_handlers() == library) return;
+    process_registry().unlock();
+  }
 }
 
-void resume() {
+// The locks that prepare() takes are given back by one of the other two. In between no other thread changes what they
+// guard, so the child inherits it whole.
+void prepare() {
+  take_registry_before_fork();
+  base::take_before_fork(process_ias());
+  base::take_before_fork(process_tables());
+}
+
+void unlock_all() {
   process_tables().unlock();
   process_ias().unlock();
   process_registry().unlock();
 }
 
+void resume() {
+  unlock_all();
+  if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_parent();
+}
+
 void resume_in_child() {
   process_registry().settle_in_child_locked();
-  resume();
+  unlock_all();
+  if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_child();
 }
 
 // When the library is loaded: a fork must not come between the first use of a lock and this. It makes what is locked,
@@ -66,12 +90,12 @@ void resume_in_child() {
 [[gnu::constructor]] void follow_forks() {
   process_registry();
   process_ias();
-  static_cast<void>(::pthread_atfork(prepare, resume, resume_in_child));
+  base::on_fork({.prepare = prepare, .in_parent = resume, .in_child = resume_in_child});
 }
 
 }  // namespace
 
-constinit Lasting<ProviderTables> lasting_tables;
+constinit base::Lasting<ProviderTables> lasting_tables;
 
 Registry& process_registry() {
   static Registry& registry = *new Registry(make_static);
