@@ -106,10 +106,14 @@ Mutex<locks::kChains> chains_mutex;
 Chain segmentation_chain;
 Chain bus_chain;
 
-[[gnu::constructor]] void hold_chains_in_forks() {
-  on_fork({.prepare = [] { take_before_fork(chains_mutex); },
-           .in_parent = [] { chains_mutex.unlock(); },
-           .in_child = [] { chains_mutex.unlock(); }});
+// The first handler to be registered, so the last to run before a fork: this lock has the greatest place in the order.
+[[gnu::constructor(101)]] void hold_chains_in_forks() {
+  on_fork({.prepare = [] { take_before_fork(chains_mutex); }});
+}
+
+// After a fork that of memory comes first (memory/fork_handlers.cc).
+[[gnu::constructor]] void release_chains_after_forks() {
+  on_fork({.in_parent = [] { chains_mutex.unlock(); }, .in_child = [] { chains_mutex.unlock(); }});
 }
 
 Chain& chain_of(int signal) {

@@ -49,7 +49,7 @@ void resume_child() {
 // Runs when the library is loaded, before its other parts register handlers that run after a fork: the first to be
 // registered run last before a fork and first after it. A handler that stored something in the child before this one
 // would store it in the parent's memory.
-[[gnu::constructor(102)]] void begin_to_follow() {
+[[gnu::constructor(103)]] void begin_to_follow() {
   base::on_fork({.prepare = prepare, .in_parent = resume_parent, .in_child = resume_child});
 }
 

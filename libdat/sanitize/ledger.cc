@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "libdat/sanitize/ledger.h"
 
-#include <pthread.h>
-
 #include <memory>
 #include <utility>
 
@@ -71,7 +69,7 @@ void Ledger::hold_in_forks() {
 
 // And these in that order: a child has its memory to itself by then.
 void Ledger::go_on_after_forks() {
-  static_cast<void>(::pthread_atfork(nullptr, continue_in_parent, start_afresh_in_child));
+  base::on_fork({.in_parent = continue_in_parent, .in_child = start_afresh_in_child});
 }
 
 }  // namespace softdat::sanitize

@@ -56,7 +56,7 @@ class Ledger {
   static void prepare_for_fork();
   static void continue_in_parent();
   static void start_afresh_in_child();
-  [[gnu::constructor(101)]] static void hold_in_forks();
+  [[gnu::constructor(102)]] static void hold_in_forks();
   [[gnu::constructor]] static void go_on_after_forks();
 
   static std::atomic<Ledger*> process_;  // used until the very end of the process
