@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <utility>
 
@@ -12,24 +13,32 @@
 namespace softdat::base {
 namespace {
 
-// Written by constructors, of which the loader runs one at a time; then only read.
-constinit std::array<ForkHandlers, 24> g_handlers{};
-constinit std::size_t g_count = 0;
-// This thread forks, and its handlers have run before.
-thread_local constinit bool t_is_prepared = false;
+constexpr std::size_t kMost = 24;
+// Written by constructors, of which the loader runs one at a time. The count is stored after the handlers that it
+// counts.
+constinit std::array<ForkHandlers, kMost> g_handlers{};
+constinit std::atomic<std::size_t> g_count{0};
+
+enum class Caller { kCLibrary, kNobody, kRegistry };
+constinit std::atomic<Caller> g_caller{Caller::kCLibrary};
+
+// This thread forks, and the first so many handlers are prepared for that.
+constexpr std::size_t kNone = kMost + 1;
+thread_local constinit std::size_t t_prepared = kNone;
 
 void call(ForkHandler handler) {
   if (handler != nullptr) handler();
 }
 
 void prepare() {
-  if (std::exchange(t_is_prepared, true)) return;
-  for (std::size_t i = g_count; i > 0; --i) call(g_handlers[i - 1].prepare);
+  if (t_prepared != kNone) return;
+  t_prepared = g_count.load(std::memory_order_acquire);
+  for (std::size_t i = t_prepared; i > 0; --i) call(g_handlers[i - 1].prepare);
 }
 
 void resume(ForkHandler ForkHandlers::*handler) {
-  if (!std::exchange(t_is_prepared, false)) return;
-  for (std::size_t i = 0; i < g_count; ++i) call(g_handlers[i].*handler);
+  const std::size_t prepared = std::exchange(t_prepared, kNone);
+  for (std::size_t i = 0; prepared != kNone && i < prepared; ++i) call(g_handlers[i].*handler);
 }
 
 void resume_parent() {
@@ -40,16 +49,36 @@ void resume_child() {
   resume(&ForkHandlers::in_child);
 }
 
+void prepare_by_c_library() {
+  if (g_caller.load(std::memory_order_acquire) == Caller::kCLibrary) prepare();
+}
+
+// After those of postpone_forks().
+[[gnu::constructor]] void register_with_c_library() {
+  static_cast<void>(::pthread_atfork(prepare_by_c_library, resume_parent, resume_child));
+}
+
 }  // namespace
 
 void on_fork(const ForkHandlers& handlers) {
-  check(g_count < g_handlers.size(), "a library has so many fork handlers", g_count);
-  if (g_count == 0) static_cast<void>(::pthread_atfork(prepare, resume_parent, resume_child));
-  g_handlers[g_count++] = handlers;
+  const std::size_t count = g_count.load(std::memory_order_relaxed);
+  check(count < kMost, "a library has so many fork handlers", count);
+  g_handlers[count] = handlers;
+  g_count.store(count + 1, std::memory_order_release);
 }
 
-const ForkHandlers& library_fork_handlers() {
+void postpone_forks() {
+  g_caller.store(Caller::kNobody, std::memory_order_release);
+}
+
+void follow_forks() {
+  Caller nobody = Caller::kNobody;
+  g_caller.compare_exchange_strong(nobody, Caller::kCLibrary, std::memory_order_acq_rel);
+}
+
+const ForkHandlers& lend_forks() {
   static constexpr ForkHandlers kAll{prepare, resume_parent, resume_child};
+  g_caller.store(Caller::kRegistry, std::memory_order_release);
   return kAll;
 }
 

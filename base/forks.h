@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Handlers of fork(), in place of pthread_atfork(). The C library does not run handlers that are registered after a
-// fork has begun. So a child would lack those of a library that another thread loads meanwhile. Whoever loads it has
-// handlers of its own that every fork runs, and calls the library's from there.
+// fork has begun, so a child would lack those of a library that another thread loads meanwhile. And a library and
+// whoever loads it must be prepared in the same order at every fork. So the registry, whose handlers every fork runs,
+// calls those of our provider library.
+//
+// Who calls the handlers of this library:
+//   by default              the C library
+//   after postpone_forks()  nobody, until one of the next two; nothing else of the library may run
+//   after follow_forks()    the C library, unless the next comes
+//   after lend_forks()      the registry
 #pragma once
 
 #include "base/backoff.h"
@@ -17,13 +24,18 @@ struct ForkHandlers {
   ForkHandler in_child = nullptr;
 };
 
-// For constructors that run when the library is loaded: registers handlers, as pthread_atfork() does. Those before a
-// fork run in the reverse order of registration.
+// For constructors that run when the library is loaded: adds handlers. `prepare` runs in the reverse order of calls,
+// the others in their order, as with pthread_atfork().
 void on_fork(const ForkHandlers& handlers);
 
-// All that were registered in this library. Each function does nothing when it has run in this fork. Part of the binary
-// interface to the registry (docs/REGISTRY.md).
-const ForkHandlers& library_fork_handlers();
+// For a constructor of priority 101. See above.
+void postpone_forks();
+// Any thread.
+void follow_forks();
+// Any thread. Returns functions that run all handlers. Part of the binary interface to the registry (docs/REGISTRY.md):
+// called in the thread that forks, `prepare` before the fork, one of the others after it; several callers in one fork
+// count as one.
+const ForkHandlers& lend_forks();
 
 // Takes a lock before a fork, to be released after it in the parent and in the child, which so inherits no lock that
 // another thread holds. By polling: lock() would break the lock order, because handlers that have run before hold locks

@@ -21,7 +21,7 @@ T& made_once(std::atomic<T*>& place, Make make) {
   return *made.release();
 }
 
-// For static storage. T: a number, a truth value or an enumeration, the same whoever finds it.
+// For static storage. T: a number, a truth value or an enumeration, of which any thread's finding will do.
 template <typename T>
 class FoundOnce {
  public:

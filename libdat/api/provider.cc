@@ -54,7 +54,12 @@ void fini(const ProviderInfo& info, const CallingRegistry& registry) {
 
 #define SOFTDAT_EXPORT [[gnu::visibility("default")]]
 
+[[gnu::constructor(101)]] static void leave_forks_to_registry() {
+  softdat::base::postpone_forks();
+}
+
 SOFTDAT_EXPORT void dat_provider_init(const softdat::api::ProviderInfo* info, const char* instance_data) {
+  softdat::base::follow_forks();  // where the registry has not called softdat_fork_handlers()
   // The return address lies in the registry that loads us. A process may have two, and the IA belongs to that one.
   const auto registry = softdat::api::find_calling_registry(__builtin_return_address(0));
   if (!softdat::is_usable(info)) return;
@@ -75,5 +80,5 @@ SOFTDAT_EXPORT const softdat::base::HandleRange* softdat_handle_range() {
 }
 
 SOFTDAT_EXPORT const softdat::base::ForkHandlers* softdat_fork_handlers() {
-  return &softdat::base::library_fork_handlers();
+  return &softdat::base::lend_forks();
 }

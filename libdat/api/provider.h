@@ -18,7 +18,8 @@ void dat_provider_fini(const softdat::api::ProviderInfo* info);
 // Where this provider's handles lie. Never null, and the same for as long as the process lives.
 const softdat::base::HandleRange* softdat_handle_range();
 
-// What this provider does around fork(), for a registry that loads it while another thread is in fork(). Likewise.
+// What this provider does around fork(). The registry that calls this must call these functions at each fork; without
+// it the C library calls them. Never null, and the same for as long as the process lives.
 const softdat::base::ForkHandlers* softdat_fork_handlers();
 
 }  // extern "C"

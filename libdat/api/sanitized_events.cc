@@ -191,14 +191,14 @@ DAT_RETURN wait_for_cno(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD_HANDLE*
 
 void make_void_handle(const void* provider_table) {
   if (void_handle.load() != nullptr) return;
-  // Used until the very end of the process. Stored by the thread whose claim wins, for finders of leaks.
-  static constinit std::shared_ptr<NoObject>* owner = nullptr;
-  static constinit std::atomic<bool> is_claimed{false};
   auto object = std::make_unique<std::shared_ptr<NoObject>>(std::make_shared<NoObject>());
-  if (is_claimed.exchange(true, std::memory_order_relaxed)) return;
-  if (!object::HandleTable::instance().add(*object, provider_table)) return is_claimed.store(false);
+  auto& table = object::HandleTable::instance();
+  if (!table.add(*object, provider_table)) return;
+  Handle none = nullptr;
+  if (!void_handle.compare_exchange_strong(none, (*object)->handle())) return table.abandon(**object);
+  // Used until the very end of the process, and owned from where a finder of leaks looks.
+  static constinit std::shared_ptr<NoObject>* owner = nullptr;
   owner = object.release();
-  void_handle.store((*owner)->handle());
   Ledger::instance().objects().set_void_handle((*owner)->handle());
 }
 

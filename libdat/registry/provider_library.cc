@@ -55,14 +55,15 @@ const base::HandleRange* find_handle_range(void* library) {
   return tell == nullptr ? nullptr : tell();
 }
 
-// Of the first that was loaded; such a library stays.
+// Of the first that was loaded; such a library stays. Another one is left to the C library.
 constinit std::atomic<const base::ForkHandlers*> g_fork_handlers{nullptr};
 
 void note_fork_handlers(void* library) {
   using Tell = const base::ForkHandlers* (*)();
   const auto tell = find_function<Tell>(library, "softdat_fork_handlers");
-  const base::ForkHandlers* known = nullptr;
-  if (tell != nullptr) g_fork_handlers.compare_exchange_strong(known, tell(), std::memory_order_acq_rel);
+  const base::ForkHandlers* known = g_fork_handlers.load(std::memory_order_acquire);
+  if (tell == nullptr || known != nullptr) return;
+  g_fork_handlers.compare_exchange_strong(known, tell(), std::memory_order_acq_rel);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class ProviderLibrary {
   // system call. Else null.
   const base::HandleRange* handle_range() const { return handle_range_; }
 
-  // Those of our own provider library, which exports softdat_fork_handlers(); null until it is loaded. Any thread.
+  // Of the first library that exports softdat_fork_handlers(); null until one is loaded. Any thread.
   static const base::ForkHandlers* fork_handlers();
 
  private:

@@ -182,7 +182,7 @@ bool Registry::load(Slot& slot, Lock& lock) {
     for (std::size_t index = 0; !is_loaded && index < slot.alternatives.size(); ++index) {
       is_loaded = try_alternative(slot, index, lock);
     }
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     // try_alternative() may throw without the lock.
     if (!lock.owns_lock()) lock.lock();
     forget_owned_locked(slot);
@@ -197,7 +197,6 @@ bool Registry::load(Slot& slot, Lock& lock) {
 void Registry::settle_locked(Slot& slot, bool is_loaded) {
   base::require_lock(locks::kRegistry);
   std::erase(moving_, &slot);
-  slot.is_in_loader = false;
   slot.state = is_loaded ? Slot::State::kLoaded : Slot::State::kUnloaded;
   settled_.notify();
 }
@@ -212,17 +211,24 @@ bool Registry::is_in_loader_locked(bool is_caller) {
 }
 
 // Runs `call` without the lock; constructors and destructors of the library may call the registry. A fork that has
-// waited for `call` comes before anything else of the library runs: the C library runs no handlers in the child that
-// were registered after the fork began. When `call` throws, the lock stays released, and settle_locked() ends the mark.
+// waited for `call` comes before anything else of the library runs.
 template <typename Call>
 void Registry::call_loader(Slot& slot, Lock& lock, const Call& call) {
   base::require_lock(locks::kRegistry);
   slot.is_in_loader = true;
   lock.unlock();
   base::require_no_lock();
-  call();
-  lock.lock();
-  slot.is_in_loader = false;
+  const auto end = [&] {
+    lock.lock();
+    slot.is_in_loader = false;
+  };
+  try {
+    call();
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
   for (base::Backoff backoff; waiting_forks_ != 0 && !is_in_loader_locked(true); lock.lock()) {
     lock.unlock();
     backoff.wait();
@@ -314,6 +320,7 @@ void Registry::lock_for_fork(base::Time deadline) {
 // anew. So what it has declared stays too, to be lent when the slot has been loaded again.
 void Registry::settle_in_child_locked() {
   base::require_lock(locks::kRegistry);
+  waiting_forks_ = 0;
   if (!static_) return;
   const auto is_of_others = [](const Slot& slot) {
     const bool is_moving = slot.state == Slot::State::kLoading || slot.state == Slot::State::kUnloading;

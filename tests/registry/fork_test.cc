@@ -70,30 +70,44 @@ TEST_F(ForkTest, ChildOpensWhatItsParentWasUnloading) {
 
 class ForkInLoaderTest : public ForkTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // Lets the thread that holds still in the loader go on when the fork of `thread` waits, or has not waited.
-  void end_during_fork(NoteHold& hold, int thread) {
-    while (!has_fork_begun.load()) std::this_thread::yield();
-    await_asleep(thread);
+  // Forks, and opens in the child what another thread is loading or unloading.
+  static void expect_usable_library_in_child(std::atomic<int>& thread) {
+    thread.store(::gettid());
+    EXPECT_TRUE(holds_in_child([] { return is_loader_left.load() && can_open_and_close("foreign"); }));
+  }
+
+  // Lets the thread that holds still in the loader go on when the forks of both threads wait, or have not waited.
+  static void end_during_forks(NoteHold& hold, const std::atomic<int>& first, const std::atomic<int>& second) {
+    while (forks_begun.load() < 2) std::this_thread::yield();
+    await_asleep(first.load());
+    await_asleep(second.load());
     is_loader_left.store(true);
     hold.end();
   }
 
-  static inline std::atomic<bool> has_fork_begun{false};
+  static inline std::atomic<int> forks_begun{0};
   static inline std::atomic<bool> is_loader_left{false};
 };
 
 // A child that was made earlier would have half a library for ever.
-TEST_P(ForkInLoaderTest, ForkWaitsUntilItIsLeft) {
+TEST_P(ForkInLoaderTest, ForksWaitUntilItIsLeft) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "ASan's allocator does not know fork(): the child may wait for ever for a lock of its own";
+#endif
   // Registered after the registry's handler, so it runs before that.
-  static const int registered = ::pthread_atfork([] { has_fork_begun.store(true); }, nullptr, nullptr);
+  static const int registered = ::pthread_atfork([] { forks_begun.fetch_add(1); }, nullptr, nullptr);
   ASSERT_EQ(registered, 0);
   NoteHold hold(GetParam());
   std::thread user([] { EXPECT_TRUE(can_open_and_close("foreign")); });
   hold.await();
-  has_fork_begun.store(false);
+  forks_begun.store(0);
   is_loader_left.store(false);
-  std::thread guide([&, thread = ::gettid()] { end_during_fork(hold, thread); });
-  EXPECT_TRUE(holds_in_child([] { return is_loader_left.load() && can_open_and_close("foreign"); }));
+  std::atomic<int> first{0};
+  std::atomic<int> second{0};
+  std::thread guide([&] { end_during_forks(hold, first, second); });
+  std::thread other([&] { expect_usable_library_in_child(second); });
+  expect_usable_library_in_child(first);
+  other.join();
   guide.join();
   user.join();
 }
@@ -110,8 +124,8 @@ TEST_F(ForkTest, LibraryThatIsLoadedDuringAForkFollowsIt) {
       },
       nullptr, nullptr);
   ASSERT_EQ(registered, 0);
-  EXPECT_TRUE(holds_in_child([] { return last_fork_stage.load() == 'c'; }));
-  EXPECT_EQ(last_fork_stage.load(), 'f');
+  EXPECT_TRUE(holds_in_child([] { return last_two(fork_stages.load()) == ('p' << 8 | 'c'); }));
+  EXPECT_EQ(last_two(fork_stages.load()), 'p' << 8 | 'f');
 }
 
 // The thread that forks goes on in the child with what it was loading.

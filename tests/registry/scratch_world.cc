@@ -130,5 +130,6 @@ extern "C" void scratch_note(const char* what) {
 // Without a lock, because it runs in the midst of a fork.
 extern "C" [[gnu::visibility("default")]] void scratch_fork(char stage);
 extern "C" void scratch_fork(char stage) {
-  softdat::registry::last_fork_stage.store(stage);
+  auto& stages = softdat::registry::fork_stages;
+  stages.store(stages.load() << 8 | static_cast<unsigned char>(stage));
 }

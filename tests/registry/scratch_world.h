@@ -60,8 +60,12 @@ int conf_entry_count();
 // The notes since the last call, in order.
 std::vector<std::string> take_notes();
 
-// What the scratch provider "owner" has last done in a fork: 'p' before it, 'f' in the parent, 'c' in the child.
-inline std::atomic<char> last_fork_stage{'-'};
+// What the scratch provider "owner" has done in forks, the last four things: 'p' before one, 'f' in the parent, 'c' in
+// the child.
+inline std::atomic<std::uint32_t> fork_stages{0};
+constexpr std::uint32_t last_two(std::uint32_t stages) {
+  return stages & 0xffff;
+}
 
 // While one lives, the thread that sends this note stands still in it, in the midst of the provider's code.
 class NoteHold {

@@ -40,8 +40,9 @@ OpenQueries& open_queries() {
   return queries;
 }
 
-// As in process.cc.
-[[gnu::constructor]] void hold_queries_in_forks() {
+// As in process.cc, but registered before that, so taken after it: a thread that waits there for the loader must not
+// hold this.
+[[gnu::constructor(101)]] void hold_queries_in_forks() {
   open_queries();
   base::on_fork({.prepare = [] { base::take_before_fork(open_queries().mutex); },
                  .in_parent = [] { open_queries().mutex.unlock(); },

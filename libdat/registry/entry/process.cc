@@ -46,26 +46,15 @@ StaticRegistry make_static() {
 // How long a fork waits for dlopen() and dlclose() of other threads.
 constexpr base::Duration kPatience = std::chrono::seconds(5);
 
-// A child that is made while another thread is in the loader has half a library, and no thread that loads the rest: its
-// calls of the library end at address 0. And the C library does not run the handlers of a library that has been loaded
-// since the fork began.
-void take_registry_before_fork() {
-  const base::Time deadline = base::Clock::now() + kPatience;
-  for (;;) {
-    const base::ForkHandlers* const library = ProviderLibrary::fork_handlers();
-    if (library != nullptr) library->prepare();
-    process_registry().lock_for_fork(deadline);
-    if (ProviderLibrary::fork_handlers() == library) return;
-    process_registry().unlock();
-  }
-}
-
 // The locks that prepare() takes are given back by one of the other two. In between no other thread changes what they
-// guard, so the child inherits it whole.
+// guard, so the child inherits it whole. The library comes last: every fork takes the locks in one order.
 void prepare() {
-  take_registry_before_fork();
+  // A child that is made while another thread is in the loader has half a library, and no thread that loads the rest:
+  // its calls of the library end at address 0.
+  process_registry().lock_for_fork(base::Clock::now() + kPatience);
   base::take_before_fork(process_ias());
   base::take_before_fork(process_tables());
+  if (const auto* const library = ProviderLibrary::fork_handlers()) library->prepare();
 }
 
 void unlock_all() {
@@ -74,15 +63,16 @@ void unlock_all() {
   process_registry().unlock();
 }
 
+// The library first: other threads call it when they get the locks.
 void resume() {
-  unlock_all();
   if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_parent();
+  unlock_all();
 }
 
 void resume_in_child() {
+  if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_child();
   process_registry().settle_in_child_locked();
   unlock_all();
-  if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_child();
 }
 
 // When the library is loaded: a fork must not come between the first use of a lock and this. It makes what is locked,
