@@ -9,7 +9,6 @@
 #include <atomic>
 #include <functional>
 #include <thread>
-#include <utility>
 
 #include "tests/asleep.h"
 #include "tests/registry/scratch_world.h"
@@ -116,10 +115,10 @@ INSTANTIATE_TEST_SUITE_P(Loader, ForkInLoaderTest, ::testing::Values("foreign lo
 
 // The C library runs no handlers that are registered after a fork has begun, so the registry runs those of our library.
 TEST_F(ForkTest, LibraryThatIsLoadedDuringAForkFollowsIt) {
-  static bool is_armed = true;
+  static std::atomic<bool> is_armed{true};
   static const int registered = ::pthread_atfork(
       [] {
-        if (!std::exchange(is_armed, false)) return;
+        if (!is_armed.exchange(false)) return;
         EXPECT_TRUE(can_open_and_close("owner"));
       },
       nullptr, nullptr);
