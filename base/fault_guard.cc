@@ -106,12 +106,12 @@ Mutex<locks::kChains> chains_mutex;
 Chain segmentation_chain;
 Chain bus_chain;
 
-// The first handler to be registered, so the last to run before a fork: this lock has the greatest place in the order.
+// REQUIRES: taken last before a fork, because this lock has the greatest place in the order. So it is registered first.
 [[gnu::constructor(101)]] void hold_chains_in_forks() {
   on_fork({.prepare = [] { take_before_fork(chains_mutex); }});
 }
 
-// After a fork that of memory comes first (memory/fork_handlers.cc).
+// REQUIRES: runs after the handler of memory (memory/fork_handlers.cc). So it is registered later.
 [[gnu::constructor]] void release_chains_after_forks() {
   on_fork({.in_parent = [] { chains_mutex.unlock(); }, .in_child = [] { chains_mutex.unlock(); }});
 }

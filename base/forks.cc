@@ -14,15 +14,14 @@ namespace softdat::base {
 namespace {
 
 constexpr std::size_t kMost = 24;
-// Written by constructors, of which the loader runs one at a time. The count is stored after the handlers that it
-// counts.
+// The loader runs one constructor at a time, so these have one writer. on_fork() stores the handlers before the count.
 constinit std::array<ForkHandlers, kMost> g_handlers{};
 constinit std::atomic<std::size_t> g_count{0};
 
 enum class Caller { kCLibrary, kNobody, kRegistry };
 constinit std::atomic<Caller> g_caller{Caller::kCLibrary};
 
-// This thread forks, and the first so many handlers are prepared for that.
+// How many handlers have prepared the fork of this thread; kNone: this thread is not in fork().
 constexpr std::size_t kNone = kMost + 1;
 thread_local constinit std::size_t t_prepared = kNone;
 
@@ -53,7 +52,7 @@ void prepare_by_c_library() {
   if (g_caller.load(std::memory_order_acquire) == Caller::kCLibrary) prepare();
 }
 
-// After those of postpone_forks().
+// Must run after postpone_forks(), so it has the default priority.
 [[gnu::constructor]] void register_with_c_library() {
   static_cast<void>(::pthread_atfork(prepare_by_c_library, resume_parent, resume_child));
 }

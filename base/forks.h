@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handlers of fork(), in place of pthread_atfork(). The C library does not run handlers that are registered after a
-// fork has begun, so a child would lack those of a library that another thread loads meanwhile. And a library and
-// whoever loads it must be prepared in the same order at every fork. So the registry, whose handlers every fork runs,
-// calls those of our provider library.
+// Handlers of fork(), in place of pthread_atfork(). The registry calls the handlers of our provider library, for two
+// reasons. The C library does not run handlers that are registered after a fork has begun, so a child would lack those
+// of a library that another thread loads during the fork. And every fork must take the registry's locks before the
+// library's, or two forks deadlock.
 //
-// Who calls the handlers of this library:
+// The caller of the handlers:
 //   by default              the C library
-//   after postpone_forks()  nobody, until one of the next two; nothing else of the library may run
-//   after follow_forks()    the C library, unless the next comes
+//   after postpone_forks()  none; nothing else of the library may run until one of the next two is called
+//   after follow_forks()    the C library, unless lend_forks() has been called
 //   after lend_forks()      the registry
 #pragma once
 
@@ -28,7 +28,7 @@ struct ForkHandlers {
 // the others in their order, as with pthread_atfork().
 void on_fork(const ForkHandlers& handlers);
 
-// For a constructor of priority 101. See above.
+// REQUIRES: called by a constructor of priority 101. See above.
 void postpone_forks();
 // Any thread.
 void follow_forks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// made_once(): the one object of the process at a place, made by whoever asks first and never destroyed. FoundOnce: a
-// value likewise. A static local would do, but for a child made by fork() while a thread makes it: the child would wait
-// for that thread for ever.
+// made_once(): creates an object of the process at its first use; it is never destroyed. FoundOnce: the same for a
+// value. Use them instead of a static local: if another thread is initializing one during fork(), the child deadlocks
+// at it.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@ T& made_once(std::atomic<T*>& place, Make make) {
   return *made.release();
 }
 
-// For static storage. T: a number, a truth value or an enumeration, of which any thread's finding will do.
+// A cached value in static storage. T is a number, bool or enumeration. Threads that call get() first at once may find
+// different values; the last one stays.
 template <typename T>
 class FoundOnce {
  public:

@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> known_others{0};
 // one of them sees the other.
 std::atomic<std::uint32_t> turns_held{0};
 
-[[gnu::constructor]] void follow_forks() {
+[[gnu::constructor]] void forget_threads_in_children() {
   on_fork({.in_child = [] {
     own.store(0, std::memory_order_relaxed);
     turns_held.store(0, std::memory_order_relaxed);

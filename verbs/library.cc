@@ -111,7 +111,7 @@ Library::Loaded Library::load(const LibraryNames& names) {
   return std::unique_ptr<const Library>(std::move(library));
 }
 
-// Loaded once. A failure is remembered, too, and is the answer of each later open.
+// Threads that come first at once may each load; one result stays. A failure stays, too: each later open returns it.
 const Library::Loaded& Library::instance() {
   static constinit std::atomic<const Loaded*> loaded{nullptr};
   return base::made_once(loaded, [] { return std::make_unique<const Loaded>(load({})); });

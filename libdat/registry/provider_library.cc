@@ -55,7 +55,8 @@ const base::HandleRange* find_handle_range(void* library) {
   return tell == nullptr ? nullptr : tell();
 }
 
-// Of the first that was loaded; such a library stays. Another one is left to the C library.
+// The handlers of the first library that exports them. That library is never unloaded. The C library calls the handlers
+// of any other.
 constinit std::atomic<const base::ForkHandlers*> g_fork_handlers{nullptr};
 
 void note_fork_handlers(void* library) {

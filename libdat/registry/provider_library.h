@@ -45,7 +45,7 @@ class ProviderLibrary {
   // system call. Else null.
   const base::HandleRange* handle_range() const { return handle_range_; }
 
-  // Of the first library that exports softdat_fork_handlers(); null until one is loaded. Any thread.
+  // The fork handlers of the first loaded library that exports softdat_fork_handlers(); null before. Any thread.
   static const base::ForkHandlers* fork_handlers();
 
  private:

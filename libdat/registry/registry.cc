@@ -210,8 +210,9 @@ bool Registry::is_in_loader_locked(bool is_caller) {
   });
 }
 
-// Runs `call` without the lock; constructors and destructors of the library may call the registry. A fork that has
-// waited for `call` comes before anything else of the library runs.
+// Runs `call` without the lock, because constructors and destructors of the library may call the registry. Returns only
+// when each fork that has waited for `call` holds the lock or is over, so none of the library's locks is held at that
+// fork.
 template <typename Call>
 void Registry::call_loader(Slot& slot, Lock& lock, const Call& call) {
   base::require_lock(locks::kRegistry);
@@ -304,7 +305,7 @@ void Registry::unload(Slot& slot, Lock& lock) {
   tell_if_possible(Topic::kStaticRegistry, [&] { return "dat: unloaded " + describe(slot.key); });
 }
 
-// lock() would break the lock order, as in base::take_before_fork().
+// Polls, as base::take_before_fork() does: lock() would break the lock order.
 void Registry::lock_for_fork(base::Time deadline) {
   bool has_waited = false;
   for (base::Backoff backoff;; backoff.wait()) {

@@ -46,11 +46,12 @@ StaticRegistry make_static() {
 // How long a fork waits for dlopen() and dlclose() of other threads.
 constexpr base::Duration kPatience = std::chrono::seconds(5);
 
-// The locks that prepare() takes are given back by one of the other two. In between no other thread changes what they
-// guard, so the child inherits it whole. The library comes last: every fork takes the locks in one order.
+// prepare() takes the locks; resume() or resume_in_child() releases them. No other thread changes what they guard in
+// between, so the child inherits a consistent state. The library's handlers must come last in prepare(): two forks
+// would deadlock if they took the locks in different orders.
 void prepare() {
-  // A child that is made while another thread is in the loader has half a library, and no thread that loads the rest:
-  // its calls of the library end at address 0.
+  // REQUIRES: no other thread is in the dynamic loader. The child would inherit a library that is not relocated yet,
+  // and crash in its first call of it.
   process_registry().lock_for_fork(base::Clock::now() + kPatience);
   base::take_before_fork(process_ias());
   base::take_before_fork(process_tables());
@@ -63,7 +64,7 @@ void unlock_all() {
   process_registry().unlock();
 }
 
-// The library first: other threads call it when they get the locks.
+// The library's handlers must run before unlock_all(), which lets other threads call the library.
 void resume() {
   if (const auto* const library = ProviderLibrary::fork_handlers()) library->in_parent();
   unlock_all();
