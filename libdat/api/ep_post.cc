@@ -16,11 +16,16 @@ namespace {
 
 using object::Endpoint;
 
+// Of one endpoint, sends are mostly posted by one thread.
+inline object::LightPin<Endpoint> pin_for_post(DAT_EP_HANDLE ep) {
+  return object::HandleTable::instance().pin_lightly<Endpoint>(ep);
+}
+
 }  // namespace
 
 [[gnu::flatten]] DAT_RETURN ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
                                          DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
   const Status read = local.read(iov, num_segments);
@@ -30,7 +35,7 @@ using object::Endpoint;
 
 [[gnu::flatten]] DAT_RETURN ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
                                          DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
   const Status read = local.read(iov, num_segments);
@@ -40,7 +45,7 @@ using object::Endpoint;
 
 DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
                              DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
   const Status read = local.read(iov, num_segments);
@@ -53,7 +58,7 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DA
 [[gnu::flatten]] DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
                                                DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET* remote,
                                                DAT_COMPLETION_FLAGS flags) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
   const Status read = local.read(iov, num_segments);
@@ -68,7 +73,7 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DA
 DAT_RETURN ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET* iov,
                                         DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate_flag,
                                         DAT_RMR_CONTEXT rmr_context) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   Iov local;
   const Status read = local.read(iov, num_segments);
@@ -84,7 +89,7 @@ DAT_RETURN ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_s
 
 DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET* local, DAT_DTO_COOKIE cookie,
                                     const DAT_RMR_TRIPLET* remote, DAT_COMPLETION_FLAGS flags) {
-  const auto ep = pin_handle<Endpoint>(ep_handle);
+  const auto ep = pin_for_post(ep_handle);
   if (!ep) return refuse_handle(StatusDetail::kInvalidHandleEp);
   if (local == nullptr) return refuse_argument(2);
   if (remote == nullptr) return refuse_argument(4);

@@ -124,7 +124,7 @@ bool HandleTable::close(Pin<Object> pin) {
   // Wakes threads that block in a call: they hold pins.
   object->on_closing();
   cell.wait_for_last_pin();
-  if (has_exclusive_calls(object->kind())) {  // waits for the one that is under way
+  if (has_locked_calls(object->kind())) {  // waits for the one that is under way
     const std::lock_guard no_call(cell.lock_);
   }
   // No call uses the object any more. Sinks may, until detach() returns.

@@ -8,10 +8,10 @@
 // live bit, which add() and close() change. All changes are read-modify-writes. A pin that saw the live bit (acquire)
 // sees all that add() stored before (release).
 //
-// Cell::lock_ stands for a pin in calls that exclude each other (ExclusivePin): such a call locks, and then looks at
-// word_. close() takes the live bit away, and then locks once: a call that locks afterwards finds the cell not live,
-// and no call that locked before is still under way. One locked instruction is pin, exclusion and the fence against
-// close().
+// Cell::lock_ stands for a pin in calls that exclude each other (ExclusivePin), and in calls that seldom run side by
+// side (LightPin): such a call locks, and then looks at word_. close() takes the live bit away, and then locks once: a
+// call that locks afterwards finds the cell not live, and no call that locked before is still under way. One locked
+// instruction is pin, exclusion and the fence against close().
 //
 // A child made by fork() starts with an empty table, because the objects use sockets and shared memory of the parent,
 // and their threads do not exist in the child.
@@ -59,9 +59,23 @@ class alignas(64) Cell {
     return false;
   }
   void leave() { lock_.unlock(); }
-  // For a thread that has a pin: nobody else has one. What others did under pins that have ended can be seen then, and
-  // a later pin sees what this thread did before.
-  bool is_pinned_once() { return (word_.fetch_add(0, std::memory_order_acq_rel) & kPins) == 1; }
+  // As try_enter(), but never waits.
+  enum class Entry : std::uint8_t { kInside, kTaken, kDead };
+  Entry enter_if_free(Kind kind) {
+    if (!lock_.try_lock()) [[unlikely]]
+      return Entry::kTaken;
+    if (is_live_as(word_.load(std::memory_order_acquire), kind)) [[likely]]
+      return Entry::kInside;
+    lock_.unlock();
+    return Entry::kDead;
+  }
+  // For a thread that has a pin: no other call uses the object. What others did in calls that have ended can be seen
+  // then, and a later call sees what this thread did before.
+  bool is_pinned_once() {
+    if (!lock_.try_lock()) return false;
+    lock_.unlock();
+    return (word_.fetch_add(0, std::memory_order_acq_rel) & kPins) == 1;
+  }
   // As try_enter() and leave(), for a thread that has a pin.
   base::Ordered<base::SpinLock, locks::kExclusiveCall>& call_lock() { return lock_; }
 
@@ -141,6 +155,10 @@ class Pin {
 constexpr bool has_exclusive_calls(Kind kind) {
   return kind == Kind::kEvd;
 }
+// Whether some calls hold the lock of the cell.
+constexpr bool has_locked_calls(Kind kind) {
+  return has_exclusive_calls(kind) || kind == Kind::kEp;
+}
 
 // A Pin for a call that excludes other such calls of the object. Its end takes no locked instruction.
 template <typename T>
@@ -164,6 +182,44 @@ class ExclusivePin {
   Cell* const cell_ = nullptr;
 };
 
+// A Pin for calls of an object that may run side by side, but seldom do. While no other thread has one, its end takes
+// no locked instruction.
+template <typename T>
+class LightPin {
+  static_assert(has_locked_calls(T::kKind));
+
+ public:
+  // Empty if `cell` is null or no live cell of a T.
+  explicit LightPin(Cell* cell) {
+    if (cell == nullptr) return;
+    const Cell::Entry entry = cell->enter_if_free(T::kKind);
+    if (entry == Cell::Entry::kInside) [[likely]] {
+      cell_ = cell;
+    } else if (entry == Cell::Entry::kTaken && cell->try_pin(T::kKind)) {
+      cell_ = cell;
+      is_counted_ = true;
+    }
+  }
+  LightPin(const LightPin&) = delete;
+  LightPin& operator=(const LightPin&) = delete;
+  ~LightPin() {
+    if (cell_ == nullptr) return;
+    if (is_counted_) [[unlikely]] {
+      cell_->unpin();
+    } else {
+      cell_->leave();
+    }
+  }
+
+  explicit operator bool() const { return cell_ != nullptr; }
+  T* operator->() const { return static_cast<T*>(cell_->object()); }
+  T& operator*() const { return *operator->(); }
+
+ private:
+  Cell* cell_ = nullptr;
+  bool is_counted_ = false;  // a pin, because another thread was inside
+};
+
 // Any thread. Never destroyed, because programs call DAT functions in atexit handlers.
 class HandleTable {
  public:
@@ -183,6 +239,11 @@ class HandleTable {
   template <typename T>
   ExclusivePin<T> pin_exclusively(const void* handle) {
     return ExclusivePin<T>(is_cell(handle) ? static_cast<Cell*>(const_cast<void*>(handle)) : nullptr);
+  }
+
+  template <typename T>
+  LightPin<T> pin_lightly(const void* handle) {
+    return LightPin<T>(find(handle));
   }
 
   // For messages about a wrong handle. The object may end meanwhile.

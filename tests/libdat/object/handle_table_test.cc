@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <set>
 
+#include "libdat/object/endpoint.h"
 #include "tests/libdat/object/world.h"
 
 namespace softdat::object {
@@ -217,6 +219,81 @@ TEST_F(ExclusivePinTest, CallsAndFreesMayRace) {
     const Handle old = shared.exchange(world_.make_evd(kSoftwareStream));
     EXPECT_EQ(EventDispatcher::free(pin_handle<EventDispatcher>(old)), kOk);
   }
+  is_over.store(true);
+  for (std::thread& user : users) user.join();
+}
+
+class LightPinTest : public HandleTableTest {
+ protected:
+  LightPin<Endpoint> enter(const void* handle) { return table_.pin_lightly<Endpoint>(handle); }
+  Handle make_ep() { return world_.make_ep(pz_, nullptr, nullptr, nullptr); }
+  void free_ep(Handle ep) { EXPECT_EQ(Endpoint::free(pin_handle<Endpoint>(ep)), kOk); }
+
+  const Handle pz_ = world_.make_pz();
+};
+
+TEST_F(LightPinTest, OnlyALiveHandleOfItsKindIsPinned) {
+  const Handle ep = make_ep();
+  EXPECT_TRUE(enter(ep));
+  EXPECT_EQ(&enter(ep)->ia(), &*pin_handle<InterfaceAdapter>(world_.ia));
+  EXPECT_FALSE(enter(world_.ia));
+  EXPECT_FALSE(enter(nullptr));
+  EXPECT_FALSE(enter(static_cast<char*>(ep) + 1));
+  free_ep(ep);
+  EXPECT_FALSE(enter(ep));
+}
+
+TEST_F(LightPinTest, SeveralMayBeHeldAtOnce) {
+  const Handle ep = make_ep();
+  const auto first = enter(ep);
+  const auto second = enter(ep);
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(second);
+}
+
+TEST_F(LightPinTest, FreeWaitsForEachOfThem) {
+  const Handle ep = make_ep();
+  std::optional<LightPin<Endpoint>> first(std::in_place, static_cast<Cell*>(ep));
+  std::optional<LightPin<Endpoint>> second(std::in_place, static_cast<Cell*>(ep));
+  std::atomic<bool> is_freed{false};
+  std::thread freeing([&] {
+    free_ep(ep);
+    is_freed.store(true);
+  });
+  EXPECT_TRUE(eventually([&] { return !pin_handle<Endpoint>(ep); }));
+  EXPECT_FALSE(enter(ep)) << "the endpoint is closing";
+  second.reset();
+  EXPECT_FALSE(is_freed.load());
+  first.reset();
+  freeing.join();
+  EXPECT_TRUE(is_freed.load());
+}
+
+TEST_F(LightPinTest, CountsWhenItIsAskedWhetherAPinIsTheOnlyOne) {
+  const Handle ep = make_ep();
+  const auto pin = pin_handle<Endpoint>(ep);
+  EXPECT_TRUE(HandleTable::is_pinned_once(*pin));
+  {
+    const auto light = enter(ep);
+    EXPECT_FALSE(HandleTable::is_pinned_once(*pin));
+  }
+  EXPECT_TRUE(HandleTable::is_pinned_once(*pin));
+}
+
+TEST_F(LightPinTest, CallsAndFreesMayRace) {
+  std::atomic<Handle> shared{make_ep()};
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> users;
+  for (int i = 0; i < 3; ++i) {
+    users.emplace_back([&] {
+      while (!is_over.load()) {
+        if (const auto call = enter(shared.load())) {
+          EXPECT_EQ(call->kind(), Kind::kEp);
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 2000; ++i) free_ep(shared.exchange(make_ep()));
   is_over.store(true);
   for (std::thread& user : users) user.join();
 }
