@@ -18,6 +18,7 @@ Stream::Stream(Lanes& lanes, const Case& what, bool sends, bool receives, Livene
       to_receive_(receives && consumes_receive(what.operation) ? what.iterations : 0),
       takes_receives_(to_receive_ != 0),
       in_flight_(lanes.setup().active),
+      silent_(lanes.setup().active),
       arrivals_(lanes.setup().active),
       fetched_(lanes.setup().active) {}
 
@@ -66,18 +67,17 @@ bool Stream::post_next() {
   const std::uint32_t lane = lanes_.places().lane_of(posted_);
   if (in_flight_[lane] == window_) return false;
   if (!fetches(what_.operation)) checker_.write_outgoing(posted_, what_.size);
-  lanes_.post(what_.operation, posted_, what_.size, credits_of(posted_));
+  lanes_.post(what_.operation, posted_, what_.size, take_credits(posted_, lane));
   ++in_flight_[lane];
   ++posted_;
   return true;
 }
 
 // Every `signal_every`-th message of an endpoint, and its last, completes for itself and those before it.
-std::uint32_t Stream::credits_of(std::uint64_t number) const {
-  if (signal_every_ == 1) return 1;
-  const auto since = static_cast<std::uint32_t>(lanes_.places().turn_of(number) % signal_every_) + 1;
+std::uint32_t Stream::take_credits(std::uint64_t number, std::uint32_t lane) {
   const bool is_last = number + lanes_.setup().active >= to_send_;
-  return since == signal_every_ || is_last ? since : 0;
+  if (++silent_[lane] < signal_every_ && !is_last) return 0;
+  return std::exchange(silent_[lane], 0);
 }
 
 // Stops as soon as there is room to post, because posting keeps the wire busy.

@@ -26,7 +26,7 @@ class Stream {
   bool is_done() const { return completed_ == to_send_ && arrived_ == to_receive_; }
   bool post_some();
   bool post_next();
-  std::uint32_t credits_of(std::uint64_t number) const;
+  std::uint32_t take_credits(std::uint64_t number, std::uint32_t lane);
   bool reap_some();
   void on_request(const DAT_EVENT& event);
   bool receive_some();
@@ -50,6 +50,7 @@ class Stream {
   std::uint64_t receives_posted_ = 0;
   std::uint64_t vain_turns_ = 0;
   std::vector<std::uint32_t> in_flight_;  // of each endpoint
+  std::vector<std::uint32_t> silent_;     // posted to each endpoint since the last one that completes
   std::vector<std::uint64_t> arrivals_;   // on each endpoint
   std::vector<std::uint64_t> fetched_;    // completed on each endpoint
 };
