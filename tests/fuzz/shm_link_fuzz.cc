@@ -184,8 +184,8 @@ class Script {
     Link* const link = house->carrier.parts().links.find(kPeer);
     expect(link != nullptr, "a peer that says Hello gets a link");
     house->carrier.parts().introductions.remember({Address{.ipv4 = 0x7f000001}, house->service + 1}, *link);
-    writer_.emplace(peer_.ring_of(Side::kConnector));
-    reader_.emplace(peer_.ring_of(Side::kAcceptor));
+    writer_.emplace(peer_.ring_of(Side::kConnector), SleepFence::kBoth);
+    reader_.emplace(peer_.ring_of(Side::kAcceptor), SleepFence::kBoth);
   }
 
   void play() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/process_fence.h"
 #include "transport/offer.h"
 #include "transport/peer_resources.h"
 #include "transport/reactor.h"
@@ -42,7 +43,7 @@ struct CarrierParts {
   // Fixed after construction.
   Reactor& reactor;
   const ShmOptions options;
-  const CarrierId id = make_carrier_id();
+  const Sender self{.id = make_carrier_id(), .joins_fences = base::join_fences()};  // as peers hear of it
   const Rendezvous rendezvous;
   // Owned by the baton, but for what the parts say themselves.
   // Holds one packet at a time. It is not on the stack, because that may be the consumer's and small.

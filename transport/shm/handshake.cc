@@ -21,6 +21,11 @@ struct Words {
 };
 static_assert(sizeof(Words) == 40);
 
+Words words_of(const Sender& sender, bool shares_files) {
+  const LinkFeatures features = (shares_files ? kSharesFiles : 0) | (sender.joins_fences ? kJoinsFences : 0);
+  return {.features = features, .sender = sender.id};
+}
+
 std::span<const std::byte> as_bytes(const Words& words) {
   return {reinterpret_cast<const std::byte*>(&words), sizeof words};
 }
@@ -55,16 +60,16 @@ CarrierId make_carrier_id() {
   return id;
 }
 
-bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files) {
+bool send_hello(int socket, const Sender& sender, const ResourceFiles& files) {
   const bool shares = files.are_there();
-  const Words words{.features = shares ? kSharesFiles : 0, .sender = sender};
+  const Words words = words_of(sender, shares);
   return send_packet(socket, as_bytes(words), std::span(files.fds).first(shares ? files.fds.size() : 0));
 }
 
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files) {
+bool send_welcome(int socket, const Sender& sender, Answer answer, int memory, const ResourceFiles& files) {
   const bool shares = files.are_there();
-  const Words words{
-      .features = shares ? kSharesFiles : 0, .sender = sender, .answer = static_cast<std::uint32_t>(answer)};
+  Words words = words_of(sender, shares);
+  words.answer = static_cast<std::uint32_t>(answer);
   const int fds[] = {memory, files.fds[0], files.fds[1]};
   const std::size_t count = answer != Answer::kNewLink ? 0 : shares ? 3 : 1;
   return send_packet(socket, as_bytes(words), std::span(fds).first(count));

@@ -25,7 +25,8 @@ CarrierId make_carrier_id();
 // What a side can do beyond the rings; both use the intersection.
 using LinkFeatures = std::uint32_t;
 inline constexpr LinkFeatures kSharesFiles = 1u << 0;  // the sender's resource files come along
-inline constexpr LinkFeatures kOurLinkFeatures = kSharesFiles;
+inline constexpr LinkFeatures kJoinsFences = 1u << 1;  // as base::join_fences()
+inline constexpr LinkFeatures kOurLinkFeatures = kSharesFiles | kJoinsFences;
 
 struct Hello {
   CarrierId sender{};
@@ -46,8 +47,12 @@ struct Welcome {
 
 // The kernel duplicates the descriptors: the caller keeps its own. False: see errno; EPIPE or ECONNRESET if the peer is
 // gone.
-bool send_hello(int socket, const CarrierId& sender, const ResourceFiles& files);
-bool send_welcome(int socket, const CarrierId& sender, Answer answer, int memory, const ResourceFiles& files);
+struct Sender {
+  CarrierId id{};
+  bool joins_fences = false;
+};
+bool send_hello(int socket, const Sender& sender, const ResourceFiles& files);
+bool send_welcome(int socket, const Sender& sender, Answer answer, int memory, const ResourceFiles& files);
 
 // kNothing: not there yet. kEnd: the peer is gone, or sent what no peer sends.
 ReceiveResult receive_hello(int socket, Hello& into);

@@ -104,7 +104,7 @@ void Introductions::greet(PeerSocket socket) try {
 
 void Introductions::welcome(PeerSocket socket, Hello hello) {
   const auto say_no = [&](Answer answer) {
-    static_cast<void>(send_welcome(socket.get(), carrier_.id, answer, -1, {}));
+    static_cast<void>(send_welcome(socket.get(), carrier_.self, answer, -1, {}));
   };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
   // Two carriers have one link, whichever side asked, and however many services they use of each other.
@@ -112,10 +112,11 @@ void Introductions::welcome(PeerSocket socket, Hello hello) {
   auto segment = Segment::create(carrier_.options.ring_bytes, carrier_.segment_places);
   if (!segment) return;
   const int memory = segment->memory_fd();
-  if (!send_welcome(socket.get(), carrier_.id, Answer::kNewLink, memory, resource_files())) return;
+  if (!send_welcome(socket.get(), carrier_.self, Answer::kNewLink, memory, resource_files())) return;
   // The mapping is enough, and each link costs one descriptor less.
   segment->drop_fd();
-  add_link({Side::kAcceptor, hello.sender, std::move(*segment), std::move(socket), nullptr}, std::move(hello.files));
+  add_link({Side::kAcceptor, hello.sender, hello.features, std::move(*segment), std::move(socket), nullptr},
+           std::move(hello.files));
 }
 
 Link* Introductions::join(PeerSocket socket, Welcome welcome) {
@@ -123,7 +124,7 @@ Link* Introductions::join(PeerSocket socket, Welcome welcome) {
   // The connector tries again, as if the peer had hung up.
   if (!segment) return nullptr;
   segment->drop_fd();
-  return add_link({Side::kConnector, welcome.sender, std::move(*segment), std::move(socket), nullptr},
+  return add_link({Side::kConnector, welcome.sender, welcome.features, std::move(*segment), std::move(socket), nullptr},
                   std::move(welcome.files));
 }
 

@@ -32,6 +32,7 @@ struct CarrierParts;
 struct LinkParts {
   Side side;
   CarrierId peer;
+  LinkFeatures features = 0;  // the peer's
   Segment segment;
   PeerSocket socket;
   std::shared_ptr<PeerResources> resources;  // null: none
@@ -96,6 +97,7 @@ class Link final : public ReadinessSink {
 
   // These three: without the baton, under the carrier's lock of sleepers.
   void arm() { reader_.arm(); }
+  bool wants_fence() const { return fence_ == SleepFence::kConsumer; }  // after arm()
   void disarm() { reader_.disarm(); }
   bool has_work() const { return reader_.has_record() || writer_.is_room_news(); }
 
@@ -110,6 +112,7 @@ class Link final : public ReadinessSink {
   // Fixed after construction.
   CarrierParts& carrier_;
   const CarrierId peer_;
+  const SleepFence fence_;
   const Segment segment_;
   const PeerSocket socket_;
   const std::shared_ptr<PeerResources> resources_;

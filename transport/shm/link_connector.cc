@@ -28,7 +28,7 @@ LinkConnector::Begin LinkConnector::begin() {
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!send_hello(peer.fd.get(), carrier_.id, carrier_.introductions.resource_files())) {
+  if (!send_hello(peer.fd.get(), carrier_.self, carrier_.introductions.resource_files())) {
     // Other errors are shortages of this process, such as ETOOMANYREFS for too many descriptors in flight.
     return errno == EPIPE || errno == ECONNRESET ? Begin::kNobody : Begin::kNoResources;
   }

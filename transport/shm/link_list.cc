@@ -2,9 +2,11 @@
 #include "transport/shm/link_list.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/fault_guard.h"
+#include "base/process_fence.h"
 #include "transport/shm/carrier_parts.h"
 
 namespace softdat::transport::shm {
@@ -15,6 +17,8 @@ namespace {
 constexpr std::size_t kAlwaysHot = 4;
 constexpr std::uint32_t kPollsUntilCold = 1024;
 constexpr std::size_t kColdPerTurn = 2;
+// The program has forbidden the call since.
+constexpr base::Duration kPauseWithoutFence = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -150,13 +154,19 @@ void LinkList::say_farewells() const {
 }
 
 // First say on every ring that we sleep, then look once more. A record that comes in between is seen here, or its
-// writer sees the sleeper and rings.
+// writer sees the sleeper and rings. Without the fence neither is sure, so the sleep is short.
 base::Duration LinkList::prepare_wait() {
   auto sleepers = sleepers_.lock();
-  for (Link* link : *sleepers) link->arm();
+  bool wants_fence = false;
+  for (Link* link : *sleepers) {
+    link->arm();
+    wants_fence |= link->wants_fence();
+  }
+  const bool is_fenced = !wants_fence || base::fence_everyone();
   for (const Link* link : *sleepers) {
     if (link->has_work()) return base::Duration::zero();
   }
+  if (!is_fenced) return kPauseWithoutFence;
   return sleepers->empty() ? base::Duration::max() : kPauseBetweenChecks;
 }
 

@@ -25,8 +25,8 @@ namespace softdat::transport::shm {
 class LinkWriter {
  public:
   // All four outlive it.
-  LinkWriter(Attention& attention, LinkEnd& end, const PeerSocket& socket, const RingMemory& memory)
-      : attention_(attention), end_(end), socket_(socket), ring_(memory) {}
+  LinkWriter(Attention& attention, LinkEnd& end, const PeerSocket& socket, const RingMemory& memory, SleepFence fence)
+      : attention_(attention), end_(end), socket_(socket), ring_(memory, fence) {}
 
   // A small record. Without room it waits, and everything else behind it. Nothing is written once the link is to end.
   void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);

@@ -14,7 +14,7 @@ bool RingReader::publish() {
 void RingReader::arm() {
   memory_.control->is_asleep.store(1, std::memory_order_seq_cst);
   // Pairs with RingWriter::claim_bell(); the value means nothing.
-  static_cast<void>(memory_.control->pulse.load(std::memory_order_seq_cst));
+  if (fence_ == SleepFence::kBoth) static_cast<void>(memory_.control->pulse.load(std::memory_order_seq_cst));
 }
 
 void RingReader::disarm() {

@@ -24,7 +24,7 @@ namespace softdat::transport::shm {
 // Everything is called with the baton, except arm(), disarm() and has_record().
 class RingReader {
  public:
-  explicit RingReader(const RingMemory& memory) : memory_(memory), next_(memory.bytes) {}
+  RingReader(const RingMemory& memory, SleepFence fence) : memory_(memory), fence_(fence), next_(memory.bytes) {}
 
   // The next record's first word; 0 when there is none.
   std::uint64_t peek() const {
@@ -43,13 +43,15 @@ class RingReader {
   // Gives the room back. True when the producer waits for room, and may sleep.
   bool publish();
 
-  // Any thread, before and after sleeping.
+  // Any thread, before and after sleeping. After arm() with SleepFence::kConsumer and before it looks at the ring, the
+  // caller makes the fence, one for all its rings.
   void arm();
   void disarm();
   bool has_record() const { return peek() != 0; }
 
  private:
   const RingMemory memory_;
+  const SleepFence fence_;
   // Written with the baton; read by has_record() too: where the next record begins.
   std::atomic<std::byte*> next_;
   // Owned by the baton.

@@ -14,14 +14,24 @@ bool RingWriter::finds_room(std::size_t needed) {
 }
 
 std::byte* RingWriter::begin(std::size_t bytes) {
-  // The line behind the record says "nothing yet" before the record is published, so the reader stops there.
-  first_word(place(tail_ + round_to_line(bytes))).store(0, std::memory_order_relaxed);
+  // The line behind the record says "nothing yet" before the record is published, so the reader stops there. A longer
+  // record that was given up may have left something else in it.
+  const std::uint64_t end = tail_ + round_to_line(bytes);
+  if (end < clear_begin_ || end >= clear_end_) clear(end, end + kLine);
+  clear_begin_ = end;
   return place(tail_);
 }
 
+void RingWriter::clear(std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t at = begin; at < end; at += kLine) first_word(place(at)).store(0, std::memory_order_relaxed);
+  clear_end_ = end;
+}
+
 bool RingWriter::claim_bell() {
-  // A full barrier between the record's release store and the look at is_asleep; pairs with RingReader::arm().
-  memory_.control->pulse.fetch_add(1, std::memory_order_seq_cst);
+  // A full barrier between the record's release store and the look at is_asleep; pairs with RingReader::arm(). The
+  // consumer may make it for this thread: then the two must only be in this order in the code.
+  if (fence_ == SleepFence::kBoth) memory_.control->pulse.fetch_add(1, std::memory_order_seq_cst);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   return claim_bell_quietly();
 }
 

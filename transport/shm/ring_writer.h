@@ -9,19 +9,21 @@
 // - A record's first word: the producer. It stores zero into the first word of the line after the
 //   record, then the record's other bytes, then (release) the record's own first word. The
 //   consumer's acquire load of a non-zero word therefore sees the record and the zero behind it.
-//   Zero goes first because the consumer watches the record's first line: between stores to that
-//   line, none should wait for another. Empty: the word at the consumer's position is zero. One line is always kept
-//   free for that zero.
+//   Empty: the word at the consumer's position is zero. One line is always kept free for that zero.
+//   Zeros go into eight lines at a time, behind a record and not before it: a store to a line that the
+//   consumer has in its cache takes as long as the line needs to come back, and all later stores wait for it.
 // - control.head: the consumer (release): everything before it may be overwritten. Full: a record
 //   and a line do not fit between the producer's position and head + size. The producer loads it
 //   (acquire) only when it seems to have no room, and after a wish. It checks the value, because a
 //   peer may write anything there.
-// - control.pulse: the producer, a sequentially consistent read-modify-write in claim_bell(), after
-//   its records; then it loads is_asleep. The consumer stores is_asleep, then loads pulse, then
-//   looks at its ring (RingReader::arm()). Either the producer sees the sleeper, or the sleeper's
-//   load of pulse reads the producer's store and with it the records.
 // - control.is_asleep: the consumer stores 1 before sleeping, 0 after; the producer exchanges it
-//   to 0 when it rings the consumer's bell, so that each sleep costs one ring at most.
+//   to 0 when it rings the consumer's bell, so that each sleep costs one ring at most. After its records, the producer
+//   loads it in claim_bell(). The consumer stores it (RingReader::arm()), fences every process that has joined the
+//   fences (base::fence_everyone()), and looks at its ring. Either the producer sees the sleeper, or the sleeper sees
+//   the records.
+// - control.pulse: used if a side has not joined the fences. The producer, a sequentially consistent read-modify-write
+//   before its load of is_asleep. The consumer loads pulse after its store of is_asleep. Either the producer sees the
+//   sleeper, or the sleeper's load of pulse reads the producer's store and with it the records.
 // - control.wants_room: the producer, when it cannot go on because the ring is full; then it loads head once more
 //   (want_room()). The consumer loads wants_room after its store of head (RingReader::publish()); all four are
 //   sequentially consistent. Either the consumer sees the wish and rings, or the producer sees the room.
@@ -30,11 +32,12 @@
 // whole or not there.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "base/prefetch.h"
+#include "base/assert.h"
 #include "transport/shm/segment.h"
 
 namespace softdat::transport::shm {
@@ -50,7 +53,7 @@ enum class Wish {
 // thread.
 class RingWriter {
  public:
-  explicit RingWriter(const RingMemory& memory) : memory_(memory) {}
+  RingWriter(const RingMemory& memory, SleepFence fence) : memory_(memory), fence_(fence) {}
 
   // Whether a record of `bytes` fits now.
   bool has_room(std::size_t bytes) {
@@ -67,8 +70,8 @@ class RingWriter {
   void publish(std::uint64_t word, std::size_t bytes) {
     first_word(place(tail_)).store(word, std::memory_order_release);
     tail_ += round_to_line(bytes);
-    // Fetch a later line: the consumer read it a lap ago, and may still cache it.
-    base::prefetch_to_write(place(tail_ + kFetchedAhead));
+    SOFTDAT_DEBUG_CHECK(clear_begin_ == tail_ && clear_end_ > tail_, "zero follows each record");
+    if (clear_end_ == tail_ + kLine) clear(clear_end_, std::min(tail_ + kClearedAhead, head_ + memory_.size));
   }
 
   // After publishing: true if the consumer sleeps; the caller must ring its bell.
@@ -94,15 +97,21 @@ class RingWriter {
   }
   std::byte* place(std::uint64_t position) const { return memory_.bytes + (position & (memory_.size - 1)); }
   bool finds_room(std::size_t needed);
+  void clear(std::uint64_t begin, std::uint64_t end);
 
-  // From the tail to the line that publish() fetches: far enough for the line to arrive before it is written.
-  static constexpr std::size_t kFetchedAhead = 4 * kLine;
+  // How far from the tail publish() clears. The consumer's processor fetches lines that it expects to be read next: the
+  // earlier a line is cleared, the likelier it is taken away before it is written.
+  static constexpr std::size_t kClearedAhead = 9 * kLine;
   static constexpr std::uint64_t kNothingWanted = ~std::uint64_t{0};
 
   const RingMemory memory_;
+  const SleepFence fence_;
   // Guarded by the link's tail lock.
   std::uint64_t tail_ = 0;  // where the next record goes
   std::uint64_t head_ = 0;  // the last control.head that made sense
+  // The first word of each line in between is zero. At the begin it is that of the whole ring.
+  std::uint64_t clear_begin_ = 0;
+  std::uint64_t clear_end_ = memory_.size;
   bool is_broken_ = false;
   // Written with the tail lock, read by is_room_news(): the head at which we stopped.
   std::atomic<std::uint64_t> stopped_at_{kNothingWanted};

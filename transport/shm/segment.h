@@ -71,6 +71,12 @@ struct RingControl {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(2 * sizeof(RingControl) <= kPage);
 
+// Who fences where a producer that publishes meets a consumer that falls asleep.
+enum class SleepFence : bool {
+  kBoth,      // each side, at each record and each sleep
+  kConsumer,  // the consumer, for the producer, too: both processes have joined the fences (base/process_fence.h)
+};
+
 // One ring as mapped here: `bytes` is followed by a second view of itself, so that no record wraps.
 struct RingMemory {
   RingControl* control = nullptr;

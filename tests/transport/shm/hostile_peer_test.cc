@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "base/process_fence.h"
 #include "tests/scarce_limit.h"
 #include "tests/transport/conformance/peer.h"
 #include "tests/transport/shm/lingering_socket.h"
@@ -45,8 +46,8 @@ class HostilePeerTest : public testing::Test {
     return true;
   }
 
-  std::unique_ptr<RawPeer> meet() {
-    auto peer = std::make_unique<RawPeer>(kParentAddress, test_service());
+  std::unique_ptr<RawPeer> meet(bool joins_fences = false) {
+    auto peer = std::make_unique<RawPeer>(kParentAddress, test_service(), joins_fences);
     EXPECT_TRUE(reach([&] { return peer->take_welcome(); }));
     return peer;
   }
@@ -56,9 +57,9 @@ class HostilePeerTest : public testing::Test {
   static Bytes connect_bytes() { return encode_offer({.service_id = test_service()}); }
 
   // A peer with one channel, number 0, that is open on our side.
-  std::unique_ptr<RawPeer> meet_and_connect() {
+  std::unique_ptr<RawPeer> meet_and_connect(bool joins_fences = false) {
     victims_.clear();
-    auto peer = meet();
+    auto peer = meet(joins_fences);
     peer->write(RecordKind::kConnect, 0, connect_bytes());
     EXPECT_TRUE(reach([&] { return !victims_.empty(); }));
     peer->write(RecordKind::kConfirm, 0, {});
@@ -104,6 +105,18 @@ TEST_F(HostilePeerTest, AnHonestRawPeerIsServed) {
   ASSERT_TRUE(reach([&] { return !victims_[0]->closings.empty(); }));
   EXPECT_EQ(victims_[0]->closings, std::vector{CloseReason::kBye});
   EXPECT_EQ(peer->drain(), RecordKind::kBye);
+}
+
+// The fences of one that has joined are the sleeper's business. An older build, or one on another kernel, has not
+// joined.
+TEST_F(HostilePeerTest, OneThatHasNotJoinedTheFencesIsFencedAtEachRecord) {
+  const auto fenced_records = [&](bool joins_fences) {
+    const auto peer = meet_and_connect(joins_fences);
+    return peer->segment().ring_of(Side::kAcceptor).control->pulse.load();
+  };
+  EXPECT_GT(fenced_records(false), 0u);
+  if (!base::join_fences()) GTEST_SKIP() << "this kernel has no such fences";
+  EXPECT_EQ(fenced_records(true), 0u);
 }
 
 // It reads nothing, so that each of our refusals has to be kept.

@@ -83,8 +83,8 @@ class LinkWriterTest : public testing::Test {
   CountingReactor reactor_;
   Attention attention_{reactor_};
   LinkEnd end_{attention_};
-  LinkWriter writer_{attention_, end_, sockets_.first, segment_->ring_of(Side::kConnector)};
-  RingReader reader_{segment_->ring_of(Side::kConnector)};
+  LinkWriter writer_{attention_, end_, sockets_.first, segment_->ring_of(Side::kConnector), SleepFence::kBoth};
+  RingReader reader_{segment_->ring_of(Side::kConnector), SleepFence::kBoth};
 };
 
 TEST_F(LinkWriterTest, ARecordWithoutRoomWaitsAndThenGoes) {

@@ -19,8 +19,9 @@ namespace softdat::transport::shm {
 class RawPeer {
  public:
   // Reaches the rendezvous and says Hello.
-  RawPeer(std::uint32_t ipv4, std::uint64_t service) : socket_(Rendezvous().connect({.ipv4 = ipv4}, service).fd) {
-    static_cast<void>(send_hello(socket_.get(), make_carrier_id(), {}));
+  RawPeer(std::uint32_t ipv4, std::uint64_t service, bool joins_fences = false)
+      : socket_(Rendezvous().connect({.ipv4 = ipv4}, service).fd) {
+    static_cast<void>(send_hello(socket_.get(), {.id = make_carrier_id(), .joins_fences = joins_fences}, {}));
   }
 
   // Once the other side has turned: takes its Welcome. False when there is none.
@@ -29,8 +30,8 @@ class RawPeer {
     if (receive_welcome(socket_.get(), welcome) != ReceiveResult::kPacket) return false;
     segment_ = Segment::attach(std::move(welcome.memory), places_);
     if (!segment_) return false;
-    writer_ = std::make_unique<RingWriter>(segment_->ring_of(Side::kConnector));
-    reader_ = std::make_unique<RingReader>(segment_->ring_of(Side::kAcceptor));
+    writer_ = std::make_unique<RingWriter>(segment_->ring_of(Side::kConnector), SleepFence::kBoth);
+    reader_ = std::make_unique<RingReader>(segment_->ring_of(Side::kAcceptor), SleepFence::kBoth);
     return true;
   }
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "base/process_fence.h"
 #include "transport/shm/ring_reader.h"
 #include "transport/shm/ring_writer.h"
 
@@ -17,8 +18,8 @@ class RingTest : public testing::Test {
   RingTest()
       : segment_(Segment::create(kSmallestRing, places_)),
         memory_(segment_->ring_of(Side::kConnector)),
-        writer_(memory_),
-        reader_(memory_) {}
+        writer_(memory_, SleepFence::kBoth),
+        reader_(memory_, SleepFence::kBoth) {}
 
   // A record whose bytes all tell its number.
   bool write(std::uint64_t number, std::size_t bytes) {
@@ -85,7 +86,7 @@ TEST_F(RingTest, RecordsMayLieAcrossTheEnd) {
 TEST_F(RingTest, AHeadThatMakesNoSenseBreaksTheWriter) {
   while (write(1, kLine)) continue;
   for (const std::uint64_t head : {std::uint64_t{1}, kSmallestRing * 2, ~std::uint64_t{63}}) {
-    RingWriter writer(memory_);
+    RingWriter writer(memory_, SleepFence::kBoth);
     memory_.control->head.store(head);
     EXPECT_FALSE(writer.has_room(kSmallestRing));
     EXPECT_TRUE(writer.is_broken());
@@ -156,33 +157,61 @@ TEST_F(RingTest, TwoThreadsLoseNothing) {
   producer.join();
 }
 
+// Its bytes lie where later records begin.
+TEST_F(RingTest, ARecordThatWasGivenUpLeavesNothingBehind) {
+  for (int lap = 0; lap < 2; ++lap) {
+    for (std::uint64_t number = 1; number <= kSmallestRing / kLine; ++number) {
+      std::memset(writer_.begin(8 * kLine), 0xff, 8 * kLine);
+      ASSERT_TRUE(write(number, kLine));
+      ASSERT_EQ(read(), number);
+      ASSERT_EQ(reader_.peek(), 0u) << "record " << number << " of lap " << lap;
+      reader_.publish();
+      ASSERT_TRUE(writer_.has_room(kSmallestRing / 2));
+    }
+  }
+}
+
 // Dekker's pattern of arm() and claim_bell(): one of the two must notice the other.
-TEST_F(RingTest, NoSleepMissesARecord) {
+class SleepFenceTest : public RingTest, public testing::WithParamInterface<SleepFence> {};
+
+TEST_P(SleepFenceTest, NoSleepMissesARecord) {
+  if (GetParam() == SleepFence::kConsumer && !base::join_fences()) GTEST_SKIP() << "this kernel has no such fences";
+  RingWriter writer(memory_, GetParam());
+  RingReader reader(memory_, GetParam());
   constexpr std::uint64_t kRounds = 20000;
   std::atomic<std::uint64_t> round_done{0};
   std::atomic<std::uint64_t> bells{0};
   std::thread producer([&] {
     for (std::uint64_t round = 1; round <= kRounds; ++round) {
-      while (!write(round, 64)) std::this_thread::yield();
-      if (writer_.claim_bell()) bells.fetch_add(1);
+      while (!writer.has_room(kLine)) std::this_thread::yield();
+      writer.begin(kLine);
+      writer.publish(round, kLine);
+      if (writer.claim_bell()) bells.fetch_add(1);
       while (round_done.load() != round) std::this_thread::yield();
     }
   });
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
     while (true) {
       const std::uint64_t heard = bells.load();
-      reader_.arm();
-      if (reader_.has_record()) break;
+      reader.arm();
+      if (GetParam() == SleepFence::kConsumer) {
+        ASSERT_TRUE(base::fence_everyone());
+      }
+      if (reader.has_record()) break;
       // Asleep: only the bell ends it (the test would hang here if it were not rung).
       while (bells.load() == heard) std::this_thread::yield();
     }
-    reader_.disarm();
-    EXPECT_EQ(read(), round);
-    reader_.publish();
+    reader.disarm();
+    EXPECT_EQ(reader.peek(), round);
+    reader.consume(kLine);
+    reader.publish();
     round_done.store(round);
   }
   producer.join();
 }
+
+INSTANTIATE_TEST_SUITE_P(Either, SleepFenceTest, testing::Values(SleepFence::kBoth, SleepFence::kConsumer),
+                         [](const auto& fence) { return fence.param == SleepFence::kBoth ? "Both" : "Consumer"; });
 
 }  // namespace
 }  // namespace softdat::transport::shm
