@@ -42,7 +42,9 @@ TEST(PerfHelloTest, AnotherSetupIsRefused) {
       [](Asked& setup) { setup.max_size = 0; }, [](Asked& setup) { setup.max_size = kLargestMessage + 1; },
       [](Asked& setup) { setup.pause_us = kMostPause + 1; },
       [](Asked& setup) { setup.polls_first = kMostFirstPolls + 1; },
-      [](Asked& setup) { setup.event_queues = kMostEventQueues + 1; },
+      [](Asked& setup) { setup.event_queues = kMostEventQueues + 1; }, [](Asked& setup) { setup.threads = 0; },
+      [](Asked& setup) { setup.threads = kMostThreads + 1; },
+      [](Asked& setup) { setup.endpoints = kMostEndpoints / 2 + 1, setup.threads = 2; },
       // 2^32 completions, which are 0 in 32 bits.
       [](Asked& setup) { setup.endpoints = setup.active = setup.depth = 65'536; }};
   for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_THROW(told(asked_for(changes[i])), Failure) << i;

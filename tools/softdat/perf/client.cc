@@ -16,7 +16,8 @@
 #include "tools/softdat/perf/churn.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/ping_pong.h"
-#include "tools/softdat/perf/stream.h"
+#include "tools/softdat/perf/registrations.h"
+#include "tools/softdat/perf/streams.h"
 #include "tools/softdat/perf/ticks.h"
 
 namespace softdat::tools::perf {
@@ -86,20 +87,28 @@ void Client::resolve(const std::string& host) {
   ::freeaddrinfo(found);
 }
 
-// Both sides make their endpoints, the client tells the setup first. The hello that comes back has the server's memory.
 void Client::connect_lanes() {
   const double bytes = memory_bytes();
   const double files = open_files();
-  lanes_ = std::make_unique<Lanes>(adapter_, job_.setup);
-  control_.send(encode(Hello{job_.setup, lanes_->places().memory().remote()}));
-  (void)control_.receive();
-  lanes_->connect(reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address_), job_.qual, control_.checker());
-  control_.send(encode(Report{}));
-  lanes_->set_remote(decode_hello(control_.receive()).memory);
+  double buffers = 0;
+  for (std::uint32_t i = 0; i < job_.setup.threads; ++i) {
+    connect_thread();
+    buffers += static_cast<double>(lanes_.back()->places().memory().size());
+  }
   // Leaves the cost of the endpoints, without the memory of the messages.
-  const double buffers = static_cast<double>(lanes_->places().memory().size());
-  bytes_per_endpoint_ = (memory_bytes() - bytes - buffers) / job_.setup.endpoints;
-  files_per_endpoint_ = (open_files() - files) / job_.setup.endpoints;
+  const double endpoints = job_.setup.endpoints * job_.setup.threads;
+  bytes_per_endpoint_ = (memory_bytes() - bytes - buffers) / endpoints;
+  files_per_endpoint_ = (open_files() - files) / endpoints;
+}
+
+// Both sides make their endpoints, the client tells the setup first. The hello that comes back has the server's memory.
+void Client::connect_thread() {
+  Lanes& lanes = *lanes_.emplace_back(std::make_unique<Lanes>(adapter_, job_.setup));
+  control_.send(encode(Hello{job_.setup, lanes.places().memory().remote()}));
+  (void)control_.receive();
+  lanes.connect(reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address_), job_.qual, control_.checker());
+  control_.send(encode(Report{}));
+  lanes.set_remote(decode_hello(control_.receive()).memory);
 }
 
 void Client::finish() {
@@ -127,7 +136,7 @@ Result Client::measure_long_enough(const Case& what) {
   // looked at as well.
   double share = 0.1;
   for (int i = 0; i < kTries && (i == 0 || result.seconds < what.duration_s / 2); ++i, share = 1) {
-    const double each = result.seconds / static_cast<double>(trial.iterations);
+    const double each = result.seconds * job_.setup.threads / static_cast<double>(result.iterations);
     trial.iterations = std::max(first_guess(what), count_for(share * what.duration_s, each, what));
     result = measure_once(trial);
   }
@@ -153,6 +162,8 @@ void Client::run(const Case& what, Result& result) {
     case Measure::kRate:
     case Measure::kBidirectional:
       return measure_stream(what, result);
+    case Measure::kRegister:
+      return measure_registrations(what, result);
     case Measure::kConnect:
       return measure_connect(what, result);
     case Measure::kMemory:
@@ -168,17 +179,17 @@ void Client::run(const Case& what, Result& result) {
 
 void Client::measure_latency(const Case& what, Result& result) {
   const bool is_ping_pong = what.measure == Measure::kLatency && has_ping_pong(what.operation);
-  PingPong ping_pong(*lanes_, what, control_.checker());
+  PingPong ping_pong(*lanes_.front(), what, control_.checker());
   if (is_ping_pong) ping_pong.prepare();
   Samples samples;
   samples.reserve(what.iterations);
-  for (std::uint32_t lane = 0; lane < job_.setup.active; ++lane) lanes_->places().word(lane) = 0;
+  for (std::uint32_t lane = 0; lane < job_.setup.active; ++lane) lanes_.front()->places().word(lane) = 0;
   begin(what);
   const auto start = Clock::now();
   if (is_ping_pong) {
     ping_pong.lead(samples);
   } else {
-    complete_singly(*lanes_, what, control_.checker(), samples);
+    complete_singly(*lanes_.front(), what, control_.checker(), samples);
   }
   result.seconds = seconds_since(start);
   (void)end();
@@ -190,15 +201,28 @@ void Client::measure_latency(const Case& what, Result& result) {
 
 void Client::measure_stream(const Case& what, Result& result) {
   const bool both = what.measure == Measure::kBidirectional;
-  Stream stream(*lanes_, what, true, both, control_.checker());
-  stream.prepare();
+  Streams streams(lanes_, what, {.sends = true, .receives = both}, control_.checker());
+  streams.prepare();
   begin(what);
   const auto start = Clock::now();
-  stream.run();
+  streams.run();
   result.seconds = seconds_since(start);
   const Report report = end();
+  result.iterations = what.iterations * lanes_.size();
   // Both directions add up; one way the report has 0.
-  result.messages_per_s = static_cast<double>(what.iterations) / result.seconds + report.messages_per_s;
+  result.messages_per_s = static_cast<double>(result.iterations) / result.seconds + report.messages_per_s;
+  result.megabytes_per_s = result.messages_per_s * static_cast<double>(what.size) * 1e-6;
+}
+
+void Client::measure_registrations(const Case& what, Result& result) {
+  Registrations registrations(adapter_, *lanes_.front(), what, control_.checker());
+  begin(what);
+  const auto start = Clock::now();
+  registrations.run();
+  result.seconds = seconds_since(start);
+  (void)end();
+  result.iterations = registrations.count();
+  result.messages_per_s = static_cast<double>(result.iterations) / result.seconds;
   result.megabytes_per_s = result.messages_per_s * static_cast<double>(what.size) * 1e-6;
 }
 
@@ -244,7 +268,7 @@ void Client::measure_poll(const Case& what, Result& result) {
   DAT_EVENT event;
   const auto start = Clock::now();
   for (std::uint64_t i = 0; i < result.iterations; ++i) {
-    if (lanes_->receives().try_take(event)) throw Failure("an event came that nobody sent");
+    if (lanes_.front()->receives().try_take(event)) throw Failure("an event came that nobody sent");
   }
   result.seconds = seconds_since(start);
   result.figures["empty_poll_ns"] = result.seconds * 1e9 / static_cast<double>(result.iterations);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/softdat/perf/adapter.h"
 #include "tools/softdat/perf/control.h"
@@ -26,6 +27,7 @@ class Client {
  private:
   void resolve(const std::string& host);
   void connect_lanes();
+  void connect_thread();
 
   // Measure as often as the case's duration needs, after warming up.
   Result measure_long_enough(const Case& what);
@@ -33,6 +35,7 @@ class Client {
   void run(const Case& what, Result& result);
   void measure_latency(const Case& what, Result& result);
   void measure_stream(const Case& what, Result& result);
+  void measure_registrations(const Case& what, Result& result);
   void measure_connect(const Case& what, Result& result);
   void measure_idle(const Case& what, Result& result);
   void measure_open(const Case& what, Result& result);
@@ -46,7 +49,7 @@ class Client {
   Adapter adapter_;
   DAT_SOCK_ADDR6 address_{};  // of the server; large enough for either family
   Control control_;
-  std::unique_ptr<Lanes> lanes_;
+  std::vector<std::unique_ptr<Lanes>> lanes_;  // of each thread; the first one's is also that of all other measures
   double bytes_per_endpoint_ = 0;
   double files_per_endpoint_ = 0;
 };

@@ -34,6 +34,8 @@ constexpr const char* kFooter =
     "  softdat perf --measure completion --operation read,write --size 8 --target sleep\n"
     "  softdat perf --measure latency --operation send --size 8 --wait block --pause 200\n"
     "  softdat perf --measure rate --operation send --size 8 --endpoints 4096 --active 1\n"
+    "  softdat perf --measure rate --operation send --size 8 --threads 2\n"
+    "  softdat perf --measure register --operation write --size 1M,4M --fresh-memory\n"
     "  softdat perf --size 1-8M --verify --json result.json --plot result.svg";
 
 // Makes of each word of a list what it names.
@@ -57,6 +59,19 @@ std::vector<Measure> parse_measures(const std::string& text) {
 }
 std::vector<Operation> parse_operations(const std::string& text) {
   return parse_words<Operation>(text, "operation", operation_names(), operation_of);
+}
+
+std::uint32_t usual_window(Measure measure) {
+  switch (measure) {
+    case Measure::kRate:
+      return 128;
+    case Measure::kConnect:
+      return 16;
+    case Measure::kRegister:
+      return 4;
+    default:
+      return 32;
+  }
 }
 
 // "42 figures of 0.2 s, about 10 s"
@@ -113,7 +128,7 @@ void Command::add_how() {
       "--target", {"poll", "wait", "sleep"}, target_,
       "What the target of one-sided operations does: poll, wait (in dat_evd_wait) or sleep (outside the library)");
   options_.add_number("--window", "N", window_, 1, kMostDepth,
-                      "Messages in flight on an endpoint; else 32, for rates 128, connections 16");
+                      "Messages in flight on an endpoint; else 32, for rates 128, connections 16, registrations 4");
   options_.add_number("--signal-every", "N", signal_every_, 1, 65'536,
                       "Only every so many messages one completes; else 1, for rates 16");
   options_.add_number("--pause", "N", pause_us_, 0, kMostPause,
@@ -124,6 +139,10 @@ void Command::add_how() {
                       "With --memory-only: polls before the side begins to watch its memory");
   options_.add_number("--event-queues", "N", event_queues_, 1, kMostEventQueues,
                       "The side that watches its memory for a write polls so many queues between two looks at it");
+  options_.add_number("--threads", "N", threads_, 1, kMostThreads,
+                      "Threads of each side, each with its own endpoints and queues; for bandwidths and rates");
+  options_.add_flag("--fresh-memory", fresh_memory_,
+                    "With --measure register: no memory is registered twice; else a window of places is used in turns");
   options_.add_flag("--verify", verify_, "Check every byte and the order; figures then include the checking");
   options_.add_number("-e,--endpoints", "N", endpoints_, 1, kMostEndpoints, "Connections of each pair of processes");
   options_.add_number("--active", "N", active_, 1, kMostEndpoints, "Endpoints that carry traffic, in turns; else all");
@@ -157,9 +176,10 @@ void Command::check_sides() const {
   if (is_server_ && !host_.empty()) throw UsageError("--server and --connect exclude each other; leave one out");
   if (is_server_) {
     for (const char* name :
-         {"--measure",   "--operation",    "--size",  "--duration",    "--iterations",  "--wait",         "--target",
-          "--window",    "--signal-every", "--pause", "--memory-only", "--polls-first", "--event-queues", "--verify",
-          "--endpoints", "--active",       "--depth", "--json",        "--samples",     "--plot"}) {
+         {"--measure",      "--operation", "--size",         "--duration", "--iterations",  "--wait",
+          "--target",       "--window",    "--signal-every", "--pause",    "--memory-only", "--polls-first",
+          "--event-queues", "--threads",   "--fresh-memory", "--verify",   "--endpoints",   "--active",
+          "--depth",        "--json",      "--samples",      "--plot"}) {
       if (options_.has(name)) {
         throw UsageError(fmt::format("{} does not go with --server; give it to the client (--connect)", name));
       }
@@ -181,6 +201,10 @@ void Command::check_options() const {
   if (active_ > endpoints_) {
     throw UsageError(
         fmt::format("--active \"{}\" is more than --endpoints \"{}\"; raise --endpoints", active_, endpoints_));
+  }
+  if (std::uint64_t{threads_} * endpoints_ > kMostEndpoints) {
+    throw UsageError(fmt::format("--threads \"{}\" with --endpoints \"{}\" each make more than {} endpoints; lower one",
+                                 threads_, endpoints_, kMostEndpoints));
   }
   if (window_ > depth_) {
     throw UsageError(fmt::format("--window \"{}\" is more than --depth \"{}\"; raise --depth", window_, depth_));
@@ -283,14 +307,25 @@ std::vector<int> Command::processors() const {
 void Command::add_cases(RunPlan& made) const {
   const std::vector<Operation> operations = parse_operations(operations_);
   for (const Measure measure : parse_measures(measures_)) {
-    const bool streams = measure == Measure::kBidirectional;
-    if (streams && waiting_ == "block")
-      throw UsageError("--wait \"block\" does not go with --measure bidirectional; leave it out");
+    check_measure(measure);
     for (const Case& what : cases_of(measure, operations)) made.cases.push_back(what);
   }
   if (made.cases.empty()) {
-    throw UsageError("--measure completion needs a one-sided operation; add write or read to --operation");
+    const bool is_register = parse_measures(measures_).front() == Measure::kRegister;
+    throw UsageError(is_register
+                         ? "--measure register writes; add write to --operation"
+                         : "--measure completion needs a one-sided operation; add write or read to --operation");
   }
+}
+
+void Command::check_measure(Measure measure) const {
+  const auto refuse = [&](const char* option) {
+    throw UsageError(fmt::format("{} does not go with --measure {}; leave it out", option, to_text(measure)));
+  };
+  if (measure == Measure::kBidirectional && waiting_ == "block") refuse("--wait \"block\"");
+  if (threads_ != 1 && !has_threads(measure)) refuse("--threads");
+  if (fresh_memory_ && measure != Measure::kRegister) refuse("--fresh-memory");
+  if (verify_ && measure == Measure::kRegister) refuse("--verify");
 }
 
 void Command::set_samples(RunPlan& made) const {
@@ -311,6 +346,7 @@ std::vector<Case> Command::cases_of(Measure measure, const std::vector<Operation
   for (const Operation operation : operations) {
     const bool is_two_sided = consumes_receive(operation);
     if (measure == Measure::kCompletion && is_two_sided) continue;
+    if (measure == Measure::kRegister && operation != Operation::kWrite) continue;
     what.operation = operation;
     for (const std::uint64_t size : is_atomic(operation) ? std::vector<std::uint64_t>{8} : parse_sizes(sizes_)) {
       what.size = size;
@@ -326,8 +362,7 @@ Case Command::case_of(Measure measure) const {
   what.measure = measure;
   what.iterations = iterations_;
   what.duration_s = measure == Measure::kIdle && !options_.has("--duration") ? kIdleSeconds : duration_s_;
-  const std::uint32_t usual = measure == Measure::kRate ? 128 : measure == Measure::kConnect ? 16 : 32;
-  what.window = window_ != 0 ? window_ : std::min(usual, depth_);
+  what.window = window_ != 0 ? window_ : std::min(usual_window(measure), depth_);
   what.signal_every = signal_every_ != 0 ? signal_every_ : measure == Measure::kRate ? 16 : 1;
   return what;
 }
@@ -343,6 +378,8 @@ void Command::set_setup(RunPlan& made) const {
   made.setup.memory_only = memory_only_;
   made.setup.polls_first = polls_first_;
   made.setup.event_queues = event_queues_;
+  made.setup.threads = threads_;
+  made.setup.fresh_memory = fresh_memory_;
   made.setup.window = 1;
   for (const Case& what : made.cases) {
     made.setup.max_size = std::max(made.setup.max_size, what.size);

@@ -37,6 +37,7 @@ class Command {
   std::vector<int> processors() const;
   void check_options() const;
   void check_sides() const;
+  void check_measure(Measure measure) const;
   int serve(const RunPlan& plan) const;
   int measure(const RunPlan& plan) const;
   void write_files(const RunPlan& plan, const std::vector<Result>& results) const;
@@ -55,6 +56,8 @@ class Command {
   bool memory_only_ = false;
   std::uint32_t polls_first_ = 0;
   std::uint32_t event_queues_ = 0;
+  std::uint32_t threads_ = 1;
+  bool fresh_memory_ = false;
   bool verify_ = false;
   std::uint32_t endpoints_ = 1;
   std::uint32_t active_ = 0;

@@ -14,13 +14,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The texts cross processes and hosts; another version must not be misunderstood.
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 Json to_json(const Setup& setup) {
-  return {{"endpoints", setup.endpoints},     {"active", setup.active},           {"depth", setup.depth},
-          {"window", setup.window},           {"max_size", setup.max_size},       {"pause_us", setup.pause_us},
-          {"wait", to_text(setup.waiting)},   {"target", to_text(setup.target)},  {"verify", setup.verify},
-          {"memory_only", setup.memory_only}, {"polls_first", setup.polls_first}, {"event_queues", setup.event_queues}};
+  return {{"endpoints", setup.endpoints},
+          {"active", setup.active},
+          {"depth", setup.depth},
+          {"window", setup.window},
+          {"max_size", setup.max_size},
+          {"pause_us", setup.pause_us},
+          {"wait", to_text(setup.waiting)},
+          {"target", to_text(setup.target)},
+          {"verify", setup.verify},
+          {"memory_only", setup.memory_only},
+          {"polls_first", setup.polls_first},
+          {"event_queues", setup.event_queues},
+          {"threads", setup.threads},
+          {"fresh_memory", setup.fresh_memory}};
 }
 
 Setup setup_of(const Json& json) {
@@ -37,6 +47,8 @@ Setup setup_of(const Json& json) {
   json.at("memory_only").get_to(setup.memory_only);
   json.at("polls_first").get_to(setup.polls_first);
   json.at("event_queues").get_to(setup.event_queues);
+  json.at("threads").get_to(setup.threads);
+  json.at("fresh_memory").get_to(setup.fresh_memory);
   return setup;
 }
 

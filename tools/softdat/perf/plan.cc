@@ -13,11 +13,12 @@ struct Word {
   std::string_view text;
 };
 
-constexpr std::array<Word<Measure>, 10> kMeasures{{{Measure::kLatency, "latency"},
+constexpr std::array<Word<Measure>, 11> kMeasures{{{Measure::kLatency, "latency"},
                                                    {Measure::kCompletion, "completion"},
                                                    {Measure::kBandwidth, "bandwidth"},
                                                    {Measure::kRate, "rate"},
                                                    {Measure::kBidirectional, "bidirectional"},
+                                                   {Measure::kRegister, "register"},
                                                    {Measure::kConnect, "connect"},
                                                    {Measure::kMemory, "memory"},
                                                    {Measure::kIdle, "idle"},
@@ -98,6 +99,8 @@ bool is_possible(const Setup& setup) {
          is_within(1, setup.depth, kMostDepth) && is_within(1, setup.window, setup.depth) &&
          is_within(1, setup.max_size, kLargestMessage) && setup.pause_us <= kMostPause &&
          setup.polls_first <= kMostFirstPolls && setup.event_queues <= kMostEventQueues &&
+         is_within(1, setup.threads, kMostThreads) &&
+         std::uint64_t{setup.threads} * setup.endpoints <= kMostEndpoints &&
          std::uint64_t{setup.active} * setup.depth <= kMostCompletions;
 }
 

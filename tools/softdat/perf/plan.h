@@ -17,6 +17,7 @@ enum class Measure : std::uint8_t {
   kBandwidth,      // a window of operations in flight, one way
   kRate,           // as kBandwidth, tuned for small messages
   kBidirectional,  // as kBandwidth, both sides at once
+  kRegister,       // writes whose memory is registered for each of them
   kConnect,        // connections set up and torn down
   kMemory,         // of each connected endpoint
   kIdle,           // processor time of two connected processes that do nothing
@@ -62,7 +63,11 @@ constexpr bool has_ping_pong(Operation operation) {
 }
 // Whether a measure has operations and sizes at all.
 constexpr bool has_traffic(Measure measure) {
-  return measure <= Measure::kBidirectional;
+  return measure <= Measure::kRegister;
+}
+// Whether each thread of a side may have a part of its own.
+constexpr bool has_threads(Measure measure) {
+  return measure == Measure::kBandwidth || measure == Measure::kRate || measure == Measure::kBidirectional;
 }
 
 // The most that a command line may ask for, and that a server does for its client.
@@ -71,6 +76,7 @@ inline constexpr std::uint32_t kMostDepth = 65'536;
 inline constexpr std::uint32_t kMostPause = 1'000'000;
 inline constexpr std::uint32_t kMostFirstPolls = 1'000'000;
 inline constexpr std::uint32_t kMostEventQueues = 256;
+inline constexpr std::uint32_t kMostThreads = 256;
 inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
 // The most completions of all active endpoints together: their queue has a length that a DAT_COUNT can hold.
 inline constexpr std::uint64_t kMostCompletions = 0x7FFF'FFFF;
@@ -92,6 +98,8 @@ struct Setup {
   // The side that watches its memory polls so many queues, one after the other, between two looks. 0: it polls the
   // queue of its requests now and then.
   std::uint32_t event_queues = 0;
+  std::uint32_t threads = 1;  // of each side, each with endpoints and queues of its own
+  bool fresh_memory = false;  // kRegister: no memory is registered twice
 };
 
 // One figure to be taken.

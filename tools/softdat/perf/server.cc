@@ -10,7 +10,7 @@
 #include "tools/softdat/perf/churn.h"
 #include "tools/softdat/perf/machine.h"
 #include "tools/softdat/perf/ping_pong.h"
-#include "tools/softdat/perf/stream.h"
+#include "tools/softdat/perf/streams.h"
 
 namespace softdat::tools::perf {
 namespace {
@@ -52,20 +52,28 @@ void Server::accept() {
   control_.accept(event.event_data.cr_arrival_event_data.cr_handle);
 }
 
+// Each thread of the client says hello, and the first one says how many there are.
 void Server::accept_lanes() {
-  const Hello hello = decode_hello(control_.receive());
-  setup_ = hello.setup;
+  const Hello first = decode_hello(control_.receive());
+  setup_ = first.setup;
   const double bytes = memory_bytes();
   const double files = open_files();
-  lanes_ = std::make_unique<Lanes>(adapter_, setup_);
-  lanes_->set_remote(hello.memory);
+  double buffers = 0;
+  accept_thread(first);
+  while (lanes_.size() < setup_.threads) accept_thread(decode_hello(control_.receive()));
+  for (const auto& lanes : lanes_) buffers += static_cast<double>(lanes->places().memory().size());
+  const double endpoints = setup_.endpoints * setup_.threads;
+  memory_.bytes_per_endpoint = (memory_bytes() - bytes - buffers) / endpoints;
+  memory_.files_per_endpoint = (open_files() - files) / endpoints;
+}
+
+void Server::accept_thread(const Hello& hello) {
+  Lanes& lanes = *lanes_.emplace_back(std::make_unique<Lanes>(adapter_, setup_));
+  lanes.set_remote(hello.memory);
   control_.send(encode(Report{}));
-  lanes_->accept(requests_, control_.checker());
+  lanes.accept(requests_, control_.checker());
   (void)control_.receive();
-  const double buffers = static_cast<double>(lanes_->places().memory().size());
-  memory_.bytes_per_endpoint = (memory_bytes() - bytes - buffers) / setup_.endpoints;
-  memory_.files_per_endpoint = (open_files() - files) / setup_.endpoints;
-  control_.send(encode(Hello{setup_, lanes_->places().memory().remote()}));
+  control_.send(encode(Hello{setup_, lanes.places().memory().remote()}));
 }
 
 Report Server::serve_case(const Case& what) {
@@ -86,6 +94,7 @@ Report Server::serve_case(const Case& what) {
     case Measure::kIdle:
       serve_idle(report);
       break;
+    case Measure::kRegister:
     case Measure::kMemory:
     case Measure::kOpen:
     case Measure::kPoll:
@@ -106,9 +115,9 @@ void Server::be_target() {
 
 void Server::serve_latency(const Case& what) {
   const bool is_ping_pong = what.measure == Measure::kLatency && has_ping_pong(what.operation);
-  PingPong ping_pong(*lanes_, what, control_.checker());
-  Checker(*lanes_).write_all_outgoing(what.size);
-  for (std::uint32_t lane = 0; lane < setup_.active; ++lane) lanes_->places().word(lane) = 0;
+  PingPong ping_pong(*lanes_.front(), what, control_.checker());
+  Checker(*lanes_.front()).write_all_outgoing(what.size);
+  for (std::uint32_t lane = 0; lane < setup_.active; ++lane) lanes_.front()->places().word(lane) = 0;
   if (is_ping_pong) ping_pong.prepare();
   say_ready();
   if (is_ping_pong) ping_pong.follow();
@@ -119,15 +128,15 @@ void Server::serve_latency(const Case& what) {
 void Server::serve_stream(const Case& what, Report& report) {
   using Clock = std::chrono::steady_clock;
   const bool both = what.measure == Measure::kBidirectional;
-  Stream stream(*lanes_, what, both, true, control_.checker());
-  stream.prepare();
+  Streams streams(lanes_, what, {.sends = both, .receives = true}, control_.checker());
+  streams.prepare();
   say_ready();
   const auto start = Clock::now();
-  stream.run();
+  streams.run();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (both) report.messages_per_s = static_cast<double>(what.iterations) / seconds;
+  if (both) report.messages_per_s = static_cast<double>(what.iterations * lanes_.size()) / seconds;
   be_target();
-  if (!fetches(what.operation)) stream.look_at_last();
+  if (!fetches(what.operation)) streams.look_at_last();
 }
 
 void Server::serve_connect(const Case& what) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tools/softdat/perf/adapter.h"
 #include "tools/softdat/perf/control.h"
@@ -24,6 +25,7 @@ class Server {
  private:
   void accept();
   void accept_lanes();
+  void accept_thread(const Hello& hello);
   Report serve_case(const Case& what);
   void serve_latency(const Case& what);
   void serve_stream(const Case& what, Report& report);
@@ -37,7 +39,7 @@ class Server {
   Control control_;
   EventQueue requests_;  // connection requests, and what becomes of the connections of Churn
   DAT_PSP_HANDLE psp_ = DAT_HANDLE_NULL;
-  std::unique_ptr<Lanes> lanes_;
+  std::vector<std::unique_ptr<Lanes>> lanes_;  // of each thread; the first one's is also that of all other measures
   Setup setup_;
   Report memory_;
 };

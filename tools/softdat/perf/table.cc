@@ -24,6 +24,8 @@ const char* title_of(Measure measure) {
       return "message rate, one way, few completions";
     case Measure::kBidirectional:
       return "bandwidth, both ways together";
+    case Measure::kRegister:
+      return "writes, each registered and freed again";
     case Measure::kConnect:
       return "connections set up and torn down";
     case Measure::kMemory:
