@@ -2,18 +2,43 @@
 #include "base/process_fence.h"
 
 #include <linux/membarrier.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace softdat::base {
+#include <atomic>
+#include <cstdint>
 
-bool join_fences() {
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+namespace softdat::base {
+namespace {
+
+// A child of fork() has inherited the registration.
+enum class Joining : std::uint8_t { kNotTried, kDone, kRefused };
+std::atomic<Joining> g_joining{Joining::kNotTried};
+
+bool command(int what) {
+  return ::syscall(SYS_membarrier, what, 0, 0) == 0;
 }
 
+}  // namespace
+
+bool join_fences() {
+  Joining joining = g_joining.load(std::memory_order_acquire);
+  if (joining == Joining::kNotTried) {
+    joining = command(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) ? Joining::kDone : Joining::kRefused;
+    g_joining.store(joining, std::memory_order_release);
+  }
+  return joining == Joining::kDone;
+}
+
+// Of several threads, the kernel waits until each has left the processor or entered the kernel once.
+bool join_fences_if_quick() {
+  return __libc_single_threaded != 0 ? join_fences() : g_joining.load(std::memory_order_acquire) == Joining::kDone;
+}
+
+// The kernel fences the caller first, so that its stores are there before the others are fenced.
 bool fence_everyone() {
-  // The kernel fences the caller first, so that its stores are there before the others are fenced.
-  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+  return command(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 }  // namespace softdat::base

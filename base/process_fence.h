@@ -3,14 +3,17 @@
 // other's need a full fence each in between. If one of them does so seldom, it can call fence_everyone() instead, which
 // fences the other, too: that one then needs none.
 //
-// Threads: any. Errors: false, where the kernel has no such call (before Linux 4.16), or forbids it.
+// Threads: any. Errors: false, where the kernel has no such call (before Linux 4.16), or forbids it. A seccomp filter
+// that kills for unknown calls has to allow membarrier(2).
 #pragma once
 
 namespace softdat::base {
 
-// From now on, fence_everyone() of any process fences the threads of this one, too. May be repeated. A child of fork()
-// calls it anew.
-[[nodiscard]] bool join_fences();
+// From the first true on, fence_everyone() of any process fences the threads of this one, too. May be repeated. The
+// first call takes some 10 ms in a process with several threads, and a microsecond in one with a single thread.
+bool join_fences();
+// As join_fences() where that takes no time. Else whether the process has joined already.
+bool join_fences_if_quick();
 
 // A full fence in the calling thread, and then in each thread that runs in a process that has joined. Takes some
 // microseconds, and interrupts those threads.

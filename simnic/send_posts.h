@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "base/lock_order.h"
-#include "base/spin_lock.h"
 #include "hca/queue_pair.h"
 #include "hca/transfer_counters.h"
 #include "simnic/direct/direct_path.h"
@@ -24,7 +23,7 @@ namespace softdat::simnic {
 
 class SendPosts {
  public:
-  using Mutex = base::Ordered<base::SpinLock, locks::kPostSend>;
+  using Mutex = base::Mutex<locks::kPostSend>;
 
   // The outcome of a post.
   enum class Posted : std::uint8_t {

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/local_addresses.h"
 #include "base/log.h"
+#include "base/process_fence.h"
 
 namespace softdat::transport {
 namespace {
@@ -222,6 +223,9 @@ class AutoCarrier::Waiting {
 };
 
 void AutoCarrier::wait(base::Time deadline) {
+  // Links that are made from then on need no fences of senders. Here, because the first time may take some 10 ms, and
+  // the waiter has no baton and nothing to do.
+  if (shm_) base::join_fences();
   const Waiting waiting(*this, deadline);
   reactor_->wait(waiting.deadline());
 }

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/assert.h"
+#include "base/backoff.h"
 #include "base/call.h"
 #include "base/event_count.h"
 #include "base/forks.h"
@@ -61,6 +62,12 @@ void Cell::wait_for_last_pin() {
       g_unpinned.wait(ticket, base::kNever);
     }
   }
+}
+
+// Takes it once: a call that takes it afterwards finds the cell not live.
+void Cell::wait_for_light_pin() {
+  for (base::Backoff backoff; has_light_pin_.exchange(true, std::memory_order_acq_rel);) backoff.wait();
+  drop_light_pin();
 }
 
 // One of several closers wins. No pin is granted from here on.
@@ -124,7 +131,8 @@ bool HandleTable::close(Pin<Object> pin) {
   // Wakes threads that block in a call: they hold pins.
   object->on_closing();
   cell.wait_for_last_pin();
-  if (has_locked_calls(object->kind())) {  // waits for the one that is under way
+  cell.wait_for_light_pin();
+  if (has_exclusive_calls(object->kind())) {  // waits for the one that is under way
     const std::lock_guard no_call(cell.lock_);
   }
   // No call uses the object any more. Sinks may, until detach() returns.

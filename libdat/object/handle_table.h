@@ -8,10 +8,13 @@
 // live bit, which add() and close() change. All changes are read-modify-writes. A pin that saw the live bit (acquire)
 // sees all that add() stored before (release).
 //
-// Cell::lock_ stands for a pin in calls that exclude each other (ExclusivePin), and in calls that seldom run side by
-// side (LightPin): such a call locks, and then looks at word_. close() takes the live bit away, and then locks once: a
-// call that locks afterwards finds the cell not live, and no call that locked before is still under way. One locked
-// instruction is pin, exclusion and the fence against close().
+// Cell::lock_ stands for a pin in calls that exclude each other (ExclusivePin): such a call locks, and then looks at
+// word_. close() takes the live bit away, and then locks once: a call that locks afterwards finds the cell not live,
+// and no call that locked before is still under way. One locked instruction is pin, exclusion and the fence against
+// close().
+//
+// Cell::has_light_pin_ is one pin that is not counted (LightPin). Its owner exchanges it to true, and then looks at
+// word_; it stores false. Nobody waits for it but close(), which takes it once, as it takes lock_.
 //
 // A child made by fork() starts with an empty table, because the objects use sockets and shared memory of the parent,
 // and their threads do not exist in the child.
@@ -59,21 +62,22 @@ class alignas(64) Cell {
     return false;
   }
   void leave() { lock_.unlock(); }
-  // As try_enter(), but never waits.
-  enum class Entry : std::uint8_t { kInside, kTaken, kDead };
-  Entry enter_if_free(Kind kind) {
-    if (!lock_.try_lock()) [[unlikely]]
-      return Entry::kTaken;
+  // Takes the light pin, until drop_light_pin().
+  enum class LightPinning : std::uint8_t { kDone, kTaken, kDead };
+  LightPinning pin_lightly(Kind kind) {
+    if (has_light_pin_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+      return LightPinning::kTaken;
     if (is_live_as(word_.load(std::memory_order_acquire), kind)) [[likely]]
-      return Entry::kInside;
-    lock_.unlock();
-    return Entry::kDead;
+      return LightPinning::kDone;
+    drop_light_pin();
+    return LightPinning::kDead;
   }
-  // For a thread that has a pin: no other call uses the object. What others did in calls that have ended can be seen
-  // then, and a later call sees what this thread did before.
+  void drop_light_pin() { has_light_pin_.store(false, std::memory_order_release); }
+  // For a thread that has a pin: there is no other pin, nor a light one. What others did under pins that have ended can
+  // be seen then, and a later pin sees what this thread did before.
   bool is_pinned_once() {
-    if (!lock_.try_lock()) return false;
-    lock_.unlock();
+    if (has_light_pin_.exchange(true, std::memory_order_acquire)) return false;
+    drop_light_pin();
     return (word_.fetch_add(0, std::memory_order_acq_rel) & kPins) == 1;
   }
   // As try_enter() and leave(), for a thread that has a pin.
@@ -88,6 +92,7 @@ class alignas(64) Cell {
   static bool is_live_as(std::uint64_t word, Kind kind) { return (word & ~kPins) == bits_of(kind); }
   [[gnu::cold, gnu::noinline]] void tell_closer();
   void wait_for_last_pin();
+  void wait_for_light_pin();
   bool begin_closing();
 
   std::atomic<const void*> provider_table_{nullptr};
@@ -99,6 +104,7 @@ class alignas(64) Cell {
   std::atomic<const void*> freer_{nullptr};  // of the object that was here last
   std::atomic<std::uint8_t> last_kind_{kNoKind};
   base::Ordered<base::SpinLock, locks::kExclusiveCall> lock_;
+  std::atomic<bool> has_light_pin_{false};
   static constexpr std::uint8_t kNoKind = 0xff;  // nothing has been freed here
 };
 
@@ -155,10 +161,6 @@ class Pin {
 constexpr bool has_exclusive_calls(Kind kind) {
   return kind == Kind::kEvd;
 }
-// Whether some calls hold the lock of the cell.
-constexpr bool has_locked_calls(Kind kind) {
-  return has_exclusive_calls(kind) || kind == Kind::kEp;
-}
 
 // A Pin for a call that excludes other such calls of the object. Its end takes no locked instruction.
 template <typename T>
@@ -182,20 +184,18 @@ class ExclusivePin {
   Cell* const cell_ = nullptr;
 };
 
-// A Pin for calls of an object that may run side by side, but seldom do. While no other thread has one, its end takes
-// no locked instruction.
+// A Pin for calls of an object that may run side by side, but seldom do. The light pin of the cell if no other thread
+// has it, whose end takes no locked instruction; else a pin.
 template <typename T>
 class LightPin {
-  static_assert(has_locked_calls(T::kKind));
-
  public:
   // Empty if `cell` is null or no live cell of a T.
   explicit LightPin(Cell* cell) {
     if (cell == nullptr) return;
-    const Cell::Entry entry = cell->enter_if_free(T::kKind);
-    if (entry == Cell::Entry::kInside) [[likely]] {
+    const Cell::LightPinning pinning = cell->pin_lightly(T::kKind);
+    if (pinning == Cell::LightPinning::kDone) [[likely]] {
       cell_ = cell;
-    } else if (entry == Cell::Entry::kTaken && cell->try_pin(T::kKind)) {
+    } else if (pinning == Cell::LightPinning::kTaken && cell->try_pin(T::kKind)) {
       cell_ = cell;
       is_counted_ = true;
     }
@@ -207,7 +207,7 @@ class LightPin {
     if (is_counted_) [[unlikely]] {
       cell_->unpin();
     } else {
-      cell_->leave();
+      cell_->drop_light_pin();
     }
   }
 
@@ -217,7 +217,7 @@ class LightPin {
 
  private:
   Cell* cell_ = nullptr;
-  bool is_counted_ = false;  // a pin, because another thread was inside
+  bool is_counted_ = false;
 };
 
 // Any thread. Never destroyed, because programs call DAT functions in atexit handlers.

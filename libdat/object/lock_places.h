@@ -13,9 +13,8 @@ inline constexpr base::LockPlace kResize{40, "EventQueue::resize_mutex_",
 inline constexpr base::LockPlace kModify{40, "Endpoint::modify_mutex_", "an endpoint is modified"};
 inline constexpr base::LockPlace kSharedReceiveQueue{40, "SharedReceiveQueue::mutex_",
                                                      "an SRQ is resized or its watermark set"};
-inline constexpr base::LockPlace kExclusiveCall{
-    45, "Cell::lock_",
-    "an event is taken from an EVD, its completion queue is resized, or a request is posted to an endpoint"};
+inline constexpr base::LockPlace kExclusiveCall{45, "Cell::lock_",
+                                                "an event is taken from an EVD, or its completion queue is resized"};
 inline constexpr base::LockPlace kSwallowed{46, "SwallowedCompletions::lock_",
                                             "completions that nobody wants are dropped"};
 inline constexpr base::LockPlace kEndpoint{50, "Endpoint::mutex_",

@@ -40,10 +40,13 @@ struct CarrierParts {
   CarrierParts(const CarrierParts&) = delete;
   CarrierParts& operator=(const CarrierParts&) = delete;
 
+  // What peers hear of this carrier now.
+  Sender sender() const { return {.id = id, .joins_fences = base::join_fences_if_quick()}; }
+
   // Fixed after construction.
   Reactor& reactor;
   const ShmOptions options;
-  const Sender self{.id = make_carrier_id(), .joins_fences = base::join_fences()};  // as peers hear of it
+  const CarrierId id = make_carrier_id();
   const Rendezvous rendezvous;
   // Owned by the baton, but for what the parts say themselves.
   // Holds one packet at a time. It is not on the stack, because that may be the consumer's and small.

@@ -25,7 +25,7 @@ CarrierId make_carrier_id();
 // What a side can do beyond the rings; both use the intersection.
 using LinkFeatures = std::uint32_t;
 inline constexpr LinkFeatures kSharesFiles = 1u << 0;  // the sender's resource files come along
-inline constexpr LinkFeatures kJoinsFences = 1u << 1;  // as base::join_fences()
+inline constexpr LinkFeatures kJoinsFences = 1u << 1;  // the process has joined the fences (base/process_fence.h)
 inline constexpr LinkFeatures kOurLinkFeatures = kSharesFiles | kJoinsFences;
 
 struct Hello {

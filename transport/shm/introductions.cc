@@ -22,6 +22,11 @@ ServiceKey key_of(const Question& question) {
   return {question.remote.with_port(0), question.offer.service_id};
 }
 
+// The same on both sides, whatever either joins later.
+SleepFence fence_of(const Sender& self, LinkFeatures peers) {
+  return self.joins_fences && (peers & kJoinsFences) != 0 ? SleepFence::kConsumer : SleepFence::kBoth;
+}
+
 }  // namespace
 
 Introductions::Introductions(CarrierParts& carrier)
@@ -104,7 +109,7 @@ void Introductions::greet(PeerSocket socket) try {
 
 void Introductions::welcome(PeerSocket socket, Hello hello) {
   const auto say_no = [&](Answer answer) {
-    static_cast<void>(send_welcome(socket.get(), carrier_.self, answer, -1, {}));
+    static_cast<void>(send_welcome(socket.get(), carrier_.sender(), answer, -1, {}));
   };
   if (!hello.is_our_version) return say_no(Answer::kNoCommonVersion);
   // Two carriers have one link, whichever side asked, and however many services they use of each other.
@@ -112,19 +117,22 @@ void Introductions::welcome(PeerSocket socket, Hello hello) {
   auto segment = Segment::create(carrier_.options.ring_bytes, carrier_.segment_places);
   if (!segment) return;
   const int memory = segment->memory_fd();
-  if (!send_welcome(socket.get(), carrier_.self, Answer::kNewLink, memory, resource_files())) return;
+  const Sender self = carrier_.sender();
+  if (!send_welcome(socket.get(), self, Answer::kNewLink, memory, resource_files())) return;
   // The mapping is enough, and each link costs one descriptor less.
   segment->drop_fd();
-  add_link({Side::kAcceptor, hello.sender, hello.features, std::move(*segment), std::move(socket), nullptr},
-           std::move(hello.files));
+  add_link(
+      {Side::kAcceptor, hello.sender, fence_of(self, hello.features), std::move(*segment), std::move(socket), nullptr},
+      std::move(hello.files));
 }
 
-Link* Introductions::join(PeerSocket socket, Welcome welcome) {
+Link* Introductions::join(PeerSocket socket, const Sender& self, Welcome welcome) {
   auto segment = Segment::attach(std::move(welcome.memory), carrier_.segment_places);
   // The connector tries again, as if the peer had hung up.
   if (!segment) return nullptr;
   segment->drop_fd();
-  return add_link({Side::kConnector, welcome.sender, welcome.features, std::move(*segment), std::move(socket), nullptr},
+  return add_link({Side::kConnector, welcome.sender, fence_of(self, welcome.features), std::move(*segment),
+                   std::move(socket), nullptr},
                   std::move(welcome.files));
 }
 

@@ -45,7 +45,7 @@ class Introductions {
   // A peer that greet() has taken has said Hello. Throws std::bad_alloc.
   void welcome(PeerSocket socket, Hello hello);
   // A peer has answered our Hello. Null: the peer's memory cannot be mapped. Throws std::bad_alloc.
-  Link* join(PeerSocket socket, Welcome welcome);
+  Link* join(PeerSocket socket, const Sender& self, Welcome welcome);
   // The files of this carrier for every peer.
   ResourceFiles resource_files() const;
 

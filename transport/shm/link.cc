@@ -32,8 +32,7 @@ bool has_hung_up(int socket) {
 Link::Link(CarrierParts& carrier, LinkParts parts)
     : carrier_(carrier),
       peer_(parts.peer),
-      fence_(carrier.self.joins_fences && (parts.features & kJoinsFences) != 0 ? SleepFence::kConsumer
-                                                                               : SleepFence::kBoth),
+      fence_(parts.fence),
       segment_(std::move(parts.segment)),
       socket_(std::move(parts.socket)),
       resources_(std::move(parts.resources)),

@@ -32,7 +32,7 @@ struct CarrierParts;
 struct LinkParts {
   Side side;
   CarrierId peer;
-  LinkFeatures features = 0;  // the peer's
+  SleepFence fence = SleepFence::kBoth;  // as both handshakes together say
   Segment segment;
   PeerSocket socket;
   std::shared_ptr<PeerResources> resources;  // null: none

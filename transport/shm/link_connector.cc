@@ -28,7 +28,8 @@ LinkConnector::Begin LinkConnector::begin() {
   }
   if (peer.error == ECONNREFUSED) return Begin::kNobody;
   if (!peer.fd) return Begin::kNoResources;
-  if (!send_hello(peer.fd.get(), carrier_.self, carrier_.introductions.resource_files())) {
+  self_ = carrier_.sender();
+  if (!send_hello(peer.fd.get(), self_, carrier_.introductions.resource_files())) {
     // Other errors are shortages of this process, such as ETOOMANYREFS for too many descriptors in flight.
     return errno == EPIPE || errno == ECONNRESET ? Begin::kNobody : Begin::kNoResources;
   }
@@ -90,7 +91,7 @@ void LinkConnector::take(Welcome welcome) {
   Link* link = nullptr;
   switch (welcome.answer) {
     case Answer::kNewLink:
-      link = carrier_.introductions.join(std::move(socket_), std::move(welcome));
+      link = carrier_.introductions.join(std::move(socket_), self_, std::move(welcome));
       break;
     case Answer::kExistingLink:
       link = carrier_.links.find(welcome.sender);

@@ -47,6 +47,7 @@ class LinkConnector final : public ReadinessSink {
 
   CarrierParts& carrier_;
   const ServiceKey key_;
+  Sender self_;  // as the last hello said
   PeerSocket socket_;
   std::unique_ptr<Reactor::Watch> watch_;
   ChannelQueue waiting_;

@@ -156,18 +156,26 @@ void LinkList::say_farewells() const {
 // First say on every ring that we sleep, then look once more. A record that comes in between is seen here, or its
 // writer sees the sleeper and rings. Without the fence neither is sure, so the sleep is short.
 base::Duration LinkList::prepare_wait() {
+  const bool wants_fence = arm_all();
+  // Without the lock: the call waits for other processors. Who adds a link meanwhile ends the wait.
+  const bool is_fenced = !wants_fence || base::fence_everyone();
+  auto sleepers = sleepers_.lock();
+  for (const Link* link : *sleepers) {
+    if (link->has_work()) return base::Duration::zero();
+  }
+  if (!is_fenced) return kPauseWithoutFence;
+  return sleepers->empty() ? base::Duration::max() : kPauseBetweenChecks;
+}
+
+// Whether a fence must follow.
+bool LinkList::arm_all() {
   auto sleepers = sleepers_.lock();
   bool wants_fence = false;
   for (Link* link : *sleepers) {
     link->arm();
     wants_fence |= link->wants_fence();
   }
-  const bool is_fenced = !wants_fence || base::fence_everyone();
-  for (const Link* link : *sleepers) {
-    if (link->has_work()) return base::Duration::zero();
-  }
-  if (!is_fenced) return kPauseWithoutFence;
-  return sleepers->empty() ? base::Duration::max() : kPauseBetweenChecks;
+  return wants_fence;
 }
 
 void LinkList::finish_wait() {

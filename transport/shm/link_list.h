@@ -55,6 +55,7 @@ class LinkList {
   void finish_wait();
 
  private:
+  bool arm_all();
   std::size_t poll_all();
   std::size_t poll_next_cold();
   void heat(Link& link);
