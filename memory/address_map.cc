@@ -178,6 +178,18 @@ std::vector<Mapping> read_address_map(std::uint64_t begin, std::uint64_t end, co
   return map;
 }
 
+bool is_covered(std::uint64_t begin, std::uint64_t end, const FileIdentity& arena,
+                const std::function<bool(const Mapping&)>& is_fine) {
+  MapQuery map;
+  MapLine line;
+  for (std::uint64_t at = begin; at < end; at = line.end) {
+    if (map.find(at, line) != MapQuery::Answer::kFound || line.begin > at) return false;
+    if (kind_of(line, arena, 0) != MappingKind::kArena) return false;
+    if (!is_fine({line.begin, line.end, MappingKind::kArena, protection_of(line.rights), line.offset})) return false;
+  }
+  return true;
+}
+
 std::uint64_t end_of_mapping(std::uint64_t address) {
   MapQuery map;
   MapLine line;
@@ -192,10 +204,12 @@ std::uint64_t end_of_mapping(std::uint64_t address) {
   return end;
 }
 
-bool is_surely_heap(std::uint64_t address) {
+bool is_surely_main_heap(std::uint64_t address) {
   const std::uint64_t begin = main_heap.load(std::memory_order_relaxed);
-  // Fast path for Arena::share: malloc's main heap is refused without asking the kernel for its mappings.
-  if (begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0))) return true;
+  return begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0));
+}
+
+bool is_surely_thread_heap(std::uint64_t address) {
   return is_thread_heap(block_of(address), false);
 }
 

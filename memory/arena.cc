@@ -73,7 +73,7 @@ Arena* Arena::of_process() {
 std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length, MoveWhen when,
                                           Refusal* refusal) {
   if (refusal != nullptr) *refusal = Refusal::kNotMovable;
-  if (length == 0 || address + length + kPageBytes < address || is_surely_heap(address)) return std::nullopt;
+  if (length == 0 || address + length + kPageBytes < address || is_surely_main_heap(address)) return std::nullopt;
   const AddressRange pages{.begin = address / kPageBytes * kPageBytes,
                            .end = (address + length + kPageBytes - 1) / kPageBytes * kPageBytes};
   // A thread that has just begun or is ending makes one look inconclusive. Wait for it without the lock, and look
@@ -98,6 +98,8 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   const std::lock_guard lock(mutex_);
   const auto offset = slabs_.offset_of(pages);
   if (!offset) return {};
+  if (lies_in_file_locked(pages, *offset)) return {.offset = offset};
+  if (is_surely_thread_heap(pages.begin)) return {};
   const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);
@@ -112,6 +114,15 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
     return {.offset = std::nullopt, .refusal = *outcome.refusal, .unsettled = outcome.unsettled};
   }
   return {.offset = offset};
+}
+
+// Fast path of memory that was registered before. Nothing has to be moved, so nobody has to be asked what else lies
+// there.
+bool Arena::lies_in_file_locked(const AddressRange& range, std::uint64_t offset) {
+  base::require_lock(locks::kArena);
+  if (lent_.is_retired({offset, offset + (range.end - range.begin)})) return false;
+  return is_covered(range.begin, range.end, identity_,
+                    [this](const Mapping& view) { return slabs_.is_in_place(view); });
 }
 
 // True if the range is mapped without a gap, and each part is plain memory or a view at its own place in the file.

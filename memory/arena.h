@@ -84,6 +84,7 @@ class Arena {
 
   Arena(base::UniqueFd file, PageMover mover);
   Attempt try_share(const AddressRange& pages, MoveWhen when);
+  bool lies_in_file_locked(const AddressRange& range, std::uint64_t offset);
   bool can_share_locked(const AddressRange& range, const std::vector<Mapping>& map);
   std::optional<std::vector<CheckedMover::Part>> parts_to_move_locked(const AddressRange& range,
                                                                       const std::vector<Mapping>& map);
