@@ -45,10 +45,8 @@ bool is_covered(std::uint64_t begin, std::uint64_t end, const FileIdentity& aren
 // The end of the mapping that contains the address; the largest number if the kernel does not report it.
 std::uint64_t end_of_mapping(std::uint64_t address);
 
-// Whether the address is certainly in malloc's heap of the first thread, or of another one. These do not read the map,
-// so false proves nothing. The first is a comparison, the second a system call.
-bool is_surely_main_heap(std::uint64_t address);
-bool is_surely_thread_heap(std::uint64_t address);
+// Whether the address is certainly in one of malloc's heaps. Does not read the map, so false proves nothing. Cheap.
+bool is_surely_heap(std::uint64_t address);
 
 // Whether a mapping of this name shows that the kernel or a device may access memory of this process by itself: a ring
 // of io_uring or asynchronous I/O, or a mapping of a device's driver.

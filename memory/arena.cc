@@ -73,7 +73,7 @@ Arena* Arena::of_process() {
 std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length, MoveWhen when,
                                           Refusal* refusal) {
   if (refusal != nullptr) *refusal = Refusal::kNotMovable;
-  if (length == 0 || address + length + kPageBytes < address || is_surely_main_heap(address)) return std::nullopt;
+  if (length == 0 || address + length + kPageBytes < address || is_surely_heap(address)) return std::nullopt;
   const AddressRange pages{.begin = address / kPageBytes * kPageBytes,
                            .end = (address + length + kPageBytes - 1) / kPageBytes * kPageBytes};
   // A thread that has just begun or is ending makes one look inconclusive. Wait for it without the lock, and look
@@ -99,7 +99,6 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   const auto offset = slabs_.offset_of(pages);
   if (!offset) return {};
   if (lies_in_file_locked(pages, *offset)) return {.offset = offset};
-  if (is_surely_thread_heap(pages.begin)) return {};
   const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);
@@ -120,7 +119,8 @@ Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
 // there.
 bool Arena::lies_in_file_locked(const AddressRange& range, std::uint64_t offset) {
   base::require_lock(locks::kArena);
-  if (lent_.is_retired({offset, offset + (range.end - range.begin)})) return false;
+  const FileRange place{offset, offset + (range.end - range.begin)};
+  if (!moved_.may_contain(place) || lent_.is_retired(place)) return false;
   return is_covered(range.begin, range.end, identity_,
                     [this](const Mapping& view) { return slabs_.is_in_place(view); });
 }

@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
 namespace softdat::memory {
 namespace {
+
+std::atomic<bool> is_query_unknown{false};  // before Linux 6.11
 
 // A line: "begin-end perms offset major:minor inode    name".
 class Reader {
@@ -131,7 +134,8 @@ bool walk_map_lines(const MapBuffer& buffer, const std::function<bool(const MapL
   return false;
 }
 
-MapQuery::MapQuery() : maps_(open_map()) {}
+// A kernel without the request is not asked again.
+MapQuery::MapQuery() : maps_(is_query_unknown.load(std::memory_order_relaxed) ? base::UniqueFd() : open_map()) {}
 
 MapQuery::Answer MapQuery::find(std::uint64_t address, MapLine& out) {
   Query query = {};
@@ -150,6 +154,7 @@ MapQuery::Answer MapQuery::find(std::uint64_t address, MapLine& out) {
   } else if (query.end == 0) {
     // A failed call leaves `end` 0; ENOENT says that no mapping lies at or behind the address, other errors that the
     // kernel (before Linux 6.11) does not know the request.
+    if (errno == ENOTTY) is_query_unknown.store(true, std::memory_order_relaxed);
     return errno == ENOENT ? Answer::kNone : Answer::kUnable;
   }
   rights_[0] = (query.rights & kReadable) != 0 ? 'r' : '-';

@@ -27,6 +27,12 @@ void MovedRanges::add(const FileRange& range) {
                       at->second);
 }
 
+bool MovedRanges::may_contain(const FileRange& range) const {
+  base::require_lock(locks::kArena);
+  const auto behind = ranges_.upper_bound(range.begin);
+  return behind != ranges_.begin() && std::prev(behind)->second >= range.end;
+}
+
 // Splits each entry into the parts that a view shows, which are kept, and the rest, which is returned to be freed. One
 // pass over both sorted lists; views may overlap.
 std::vector<FileRange> MovedRanges::keep_only(std::vector<FileRange> views) {

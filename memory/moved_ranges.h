@@ -20,6 +20,8 @@ class MovedRanges {
  public:
   // Memory is about to come to lie there. Before the move, because it takes memory.
   void add(const FileRange& range);
+  // False: some of it does not lie there.
+  bool may_contain(const FileRange& range) const;
   // So many bytes have been moved.
   void note_moved(std::uint64_t bytes) { moved_since_ += bytes; }
   std::uint64_t moved_since_last_look() const { return moved_since_; }

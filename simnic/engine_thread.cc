@@ -41,6 +41,7 @@ EngineThread::~EngineThread() {
 
 void EngineThread::run() {
   ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds; by default the kernel lets a short sleep last 50 us longer
+  engine_.carrier_->warm_up();
   bool was_aside = false;
   while (!is_ending()) {
     const std::size_t done = engine_.turn(base::Clock::now(), Haste::kPatient);

@@ -20,6 +20,7 @@ class WrappedCarrier : public transport::Carrier {
   std::size_t look() override { return inner_->look(); }
   const transport::WatchWords* watch_words() const override { return inner_->watch_words(); }
   bool has_failed() const override { return inner_->has_failed(); }
+  void warm_up() override { inner_->warm_up(); }
   void wait(base::Time deadline) override { inner_->wait(deadline); }
   base::WakeReason wait_cancellably(base::Time deadline) override { return inner_->wait_cancellably(deadline); }
   bool can_wait_cancellably() const override { return inner_->can_wait_cancellably(); }

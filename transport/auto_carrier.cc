@@ -222,10 +222,12 @@ class AutoCarrier::Waiting {
   base::Time deadline_;
 };
 
-void AutoCarrier::wait(base::Time deadline) {
-  // Links that are made from then on need no fences of senders. Here, because the first time may take some 10 ms, and
-  // the waiter has no baton and nothing to do.
+// Senders of links that are made from then on need no fences.
+void AutoCarrier::warm_up() {
   if (shm_) base::join_fences();
+}
+
+void AutoCarrier::wait(base::Time deadline) {
   const Waiting waiting(*this, deadline);
   reactor_->wait(waiting.deadline());
 }

@@ -34,6 +34,7 @@ class AutoCarrier final : public Carrier {
   std::size_t turn(base::Time now) override;
   std::size_t look() override;
   const WatchWords* watch_words() const override { return shm_ ? shm_->watch_words() : nullptr; }
+  void warm_up() override;
   void wait(base::Time deadline) override;
   base::WakeReason wait_cancellably(base::Time deadline) override;
   bool can_wait_cancellably() const override { return reactor_->can_wait_cancellably(); }

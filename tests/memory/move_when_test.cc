@@ -113,10 +113,10 @@ TEST_F(MoveWhenTest, AHeapThatIsKnownIsRefusedWithoutALook) {
   const auto arena = Arena::create();
   const Pages pages(1);
   ASSERT_TRUE(arena->share(pages.address(), pages.size()).has_value());
-  EXPECT_FALSE(is_surely_main_heap(pages.address()));
+  EXPECT_FALSE(is_surely_heap(pages.address()));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const std::unique_ptr<int> small(new int(3));
-  EXPECT_TRUE(is_surely_main_heap(reinterpret_cast<std::uint64_t>(small.get())));
+  EXPECT_TRUE(is_surely_heap(reinterpret_cast<std::uint64_t>(small.get())));
 #endif
 }
 

@@ -36,7 +36,10 @@ struct ShmOptions {
 struct CarrierParts {
   // The reactor outlives them.
   CarrierParts(Reactor& shared_reactor, const ShmOptions& given_options)
-      : reactor(shared_reactor), options(given_options) {}
+      : reactor(shared_reactor), options(given_options) {
+    // Before there is a thread of ours: then it takes no time.
+    static_cast<void>(base::join_fences_if_quick());
+  }
   CarrierParts(const CarrierParts&) = delete;
   CarrierParts& operator=(const CarrierParts&) = delete;
 

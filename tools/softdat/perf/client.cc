@@ -139,8 +139,10 @@ Result Client::measure_long_enough(const Case& what) {
     const double each = result.seconds * job_.setup.threads / static_cast<double>(result.iterations);
     trial.iterations = std::max(first_guess(what), count_for(share * what.duration_s, each, what));
     result = measure_once(trial);
+    if (result.iterations < trial.iterations) break;  // there cannot be more
   }
-  result.what.iterations = what.iterations;
+  // So few rounds are then all there are, which no longer duration would change.
+  result.what.iterations = result.iterations < trial.iterations ? result.iterations : what.iterations;
   return result;
 }
 

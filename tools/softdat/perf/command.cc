@@ -257,8 +257,14 @@ int Command::measure(const RunPlan& run_plan) const {
   });
   pairs.wait();
   write_files(run_plan, results);
-  warn_of_disturbance(results, others, run_plan.sides == RunPlan::Sides::kBoth ? 2 * processes_ : processes_);
+  warn_of_disturbance(results, others, busy_threads(run_plan));
   return 0;
+}
+
+// How many of ours poll: the threads of a side that is pinned share a processor.
+std::uint32_t Command::busy_threads(const RunPlan& run_plan) const {
+  const std::uint32_t sides = run_plan.sides == RunPlan::Sides::kBoth ? 2 * processes_ : processes_;
+  return run_plan.cpus.empty() ? sides * threads_ : sides;
 }
 
 void Command::write_files(const RunPlan& run_plan, const std::vector<Result>& results) const {
@@ -325,7 +331,10 @@ void Command::check_measure(Measure measure) const {
   if (measure == Measure::kBidirectional && waiting_ == "block") refuse("--wait \"block\"");
   if (threads_ != 1 && !has_threads(measure)) refuse("--threads");
   if (fresh_memory_ && measure != Measure::kRegister) refuse("--fresh-memory");
-  if (verify_ && measure == Measure::kRegister) refuse("--verify");
+  if (measure != Measure::kRegister) return;
+  if (verify_) refuse("--verify");
+  if (endpoints_ != 1) refuse("--endpoints");
+  if (signal_every_ != 0) refuse("--signal-every");
 }
 
 void Command::set_samples(RunPlan& made) const {

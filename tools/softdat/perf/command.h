@@ -40,6 +40,7 @@ class Command {
   void check_measure(Measure measure) const;
   int serve(const RunPlan& plan) const;
   int measure(const RunPlan& plan) const;
+  std::uint32_t busy_threads(const RunPlan& plan) const;
   void write_files(const RunPlan& plan, const std::vector<Result>& results) const;
 
   Subcommand options_;

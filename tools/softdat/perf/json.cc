@@ -105,12 +105,13 @@ template <typename Decode>
 auto parse(const std::string& text, Decode decode) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("softdat_perf") != kVersion) throw Failure("the other side is another version of softdat perf");
+    if (json.at("softdat_perf") != kVersion)
+      throw Failure("the other side is another version of softdat perf; install the same on both");
     return decode(json);
   } catch (const nlohmann::json::exception&) {
     throw Failure("the other side does not speak as softdat perf does: " + text.substr(0, 80));
   } catch (const std::bad_optional_access&) {
-    throw Failure("the other side is another version of softdat perf");
+    throw Failure("the other side is another version of softdat perf; install the same on both");
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/perf/registrations.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -15,16 +16,24 @@ namespace {
 constexpr std::uint64_t kMostFreshMemory = std::uint64_t{256} << 20;
 constexpr std::size_t kPage = 4096;
 
+std::size_t round_to_page(std::size_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
 std::uint64_t count_of(const Case& what, bool is_fresh) {
   if (!is_fresh) return what.iterations;
-  return std::min(what.iterations, std::max<std::uint64_t>(kMostFreshMemory / what.size, 1));
+  return std::min(what.iterations, std::max<std::uint64_t>(kMostFreshMemory / round_to_page(what.size), 1));
+}
+
+// Of the kernel's and not of malloc's, which takes middling blocks from its heaps, and heaps are not moved. Every page
+// is there before anything is timed.
+std::uint8_t* map_memory(std::size_t bytes) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<std::uint8_t*>(std::memset(memory, 1, bytes));
 }
 
 }  // namespace
-
-void Registrations::Free::operator()(std::uint8_t* memory) const {
-  std::free(memory);
-}
 
 Registrations::Registrations(const Adapter& adapter, Lanes& lanes, const Case& what, LivenessCheck check)
     : adapter_(adapter),
@@ -33,18 +42,16 @@ Registrations::Registrations(const Adapter& adapter, Lanes& lanes, const Case& w
       check_(std::move(check)),
       count_(count_of(what, lanes.setup().fresh_memory)),
       places_(lanes.setup().fresh_memory ? count_ : what.window),
-      regions_(what.window, DAT_HANDLE_NULL) {
-  const std::size_t bytes = (places_ * what_.size + kPage - 1) / kPage * kPage;
-  memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(kPage, bytes)));
-  if (!memory_) throw std::bad_alloc();
-  std::memset(memory_.get(), 1, bytes);
-}
+      step_(round_to_page(what.size)),
+      memory_(map_memory(places_ * step_)),
+      regions_(what.window, DAT_HANDLE_NULL) {}
 
 // After a failure: the memory goes, so nothing may be registered in it.
 Registrations::~Registrations() {
   for (const DAT_LMR_HANDLE region : regions_) {
     if (region != DAT_HANDLE_NULL) dat_lmr_free(region);
   }
+  ::munmap(memory_, places_ * step_);
 }
 
 void Registrations::run() {
@@ -58,7 +65,7 @@ void Registrations::run() {
 void Registrations::begin(std::uint64_t number) {
   const std::uint64_t slot = number % what_.window;
   DAT_REGION_DESCRIPTION at{};
-  at.for_va = memory_.get() + number % places_ * what_.size;
+  at.for_va = memory_ + number % places_ * step_;
   Post request = lanes_.prepare(Operation::kWrite, 0, what_.size, 1);
   DAT_RMR_CONTEXT rmr_context = 0;
   require(dat_lmr_create(adapter_.ia(), DAT_MEM_TYPE_VIRTUAL, at, what_.size, adapter_.pz(), DAT_MEM_PRIV_ALL_FLAG,

@@ -6,8 +6,8 @@
 
 #include <dat2/udat.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "tools/softdat/perf/adapter.h"
@@ -20,7 +20,7 @@ class Registrations {
  public:
   // Takes memory and touches it, which is not to be timed. Fresh: each message leaves from memory that was never
   // registered before; so there are no more messages than a quarter of a GiB holds. Else as many places as messages
-  // under way are used in turns.
+  // under way are used in turns. Each place begins at a page of its own.
   Registrations(const Adapter& adapter, Lanes& lanes, const Case& what, LivenessCheck check);
   ~Registrations();
   Registrations(const Registrations&) = delete;
@@ -32,10 +32,6 @@ class Registrations {
   void run();
 
  private:
-  struct Free {
-    void operator()(std::uint8_t* memory) const;
-  };
-
   void begin(std::uint64_t number);
   void end_one();
 
@@ -45,7 +41,8 @@ class Registrations {
   const LivenessCheck check_;
   const std::uint64_t count_;
   const std::uint64_t places_;
-  std::unique_ptr<std::uint8_t[], Free> memory_;
+  const std::size_t step_;  // from one place to the next
+  std::uint8_t* const memory_;
   std::vector<DAT_LMR_HANDLE> regions_;  // of the messages under way, by number modulo window
 };
 

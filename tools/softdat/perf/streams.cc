@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/softdat/perf/streams.h"
 
+#include <fmt/format.h>
+
 #include <future>
+#include <system_error>
+
+#include "tools/softdat/dat_call.h"
 
 namespace softdat::tools::perf {
 
@@ -20,8 +25,12 @@ void Streams::prepare() {
 
 void Streams::run() {
   std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < streams_.size(); ++i) {
-    others.push_back(std::async(std::launch::async, [&stream = streams_[i]] { stream.run(); }));
+  try {
+    for (std::size_t i = 1; i < streams_.size(); ++i) {
+      others.push_back(std::async(std::launch::async, [&stream = streams_[i]] { stream.run(); }));
+    }
+  } catch (const std::system_error& error) {
+    throw Failure(fmt::format("starting thread {}: {}; lower --threads", others.size() + 2, error.code().message()));
   }
   streams_.front().run();
   for (std::future<void>& other : others) other.get();
