@@ -31,7 +31,7 @@ bool join_fences() {
   return joining == Joining::kDone;
 }
 
-// Of several threads, the kernel waits until each has left the processor or entered the kernel once.
+// In a process with several threads the kernel waits for an RCU grace period, some milliseconds.
 bool join_fences_if_quick() {
   return __libc_single_threaded != 0 ? join_fences() : g_joining.load(std::memory_order_acquire) == Joining::kDone;
 }

@@ -83,7 +83,8 @@ class Carrier {
   // new channel is made. All calls stay allowed.
   virtual bool has_failed() const { return false; }
 
-  // Done once by the thread that will wait(), before it does so: what may take some ms. REQUIRES: not the baton.
+  // Does what may take some ms before the first wait(). Called once, by the thread that will wait. REQUIRES: not the
+  // baton.
   virtual void warm_up() {}
 
   // Blocks until a turn() would find work, interrupt() is called, or the deadline passes. REQUIRES: not the baton; one

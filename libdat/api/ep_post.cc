@@ -16,7 +16,7 @@ namespace {
 
 using object::Endpoint;
 
-// Of one endpoint, sends are mostly posted by one thread.
+// Most programs post to an endpoint from one thread, so the light pin is nearly always free.
 inline object::LightPin<Endpoint> pin_for_post(DAT_EP_HANDLE ep) {
   return object::HandleTable::instance().pin_lightly<Endpoint>(ep);
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAlwaysHot = 4;
 constexpr std::uint32_t kPollsUntilCold = 1024;
 constexpr std::size_t kColdPerTurn = 2;
-// The program has forbidden the call since.
+// How long a sleep lasts if membarrier(2) fails: the program has forbidden it since the handshake.
 constexpr base::Duration kPauseWithoutFence = std::chrono::milliseconds(1);
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace softdat::transport::shm {
 
 class LinkWriter {
  public:
-  // All four outlive it.
+  // The first three, and the mapping that `memory` names, outlive it.
   LinkWriter(Attention& attention, LinkEnd& end, const PeerSocket& socket, const RingMemory& memory, SleepFence fence)
       : attention_(attention), end_(end), socket_(socket), ring_(memory, fence) {}
 

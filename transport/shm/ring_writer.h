@@ -109,7 +109,7 @@ class RingWriter {
   // Guarded by the link's tail lock.
   std::uint64_t tail_ = 0;  // where the next record goes
   std::uint64_t head_ = 0;  // the last control.head that made sense
-  // The first word of each line in between is zero. At the begin it is that of the whole ring.
+  // The first word of each line from clear_begin_ to clear_end_ is zero. A new ring is zero as a whole.
   std::uint64_t clear_begin_ = 0;
   std::uint64_t clear_end_ = memory_.size;
   bool is_broken_ = false;

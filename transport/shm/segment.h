@@ -71,7 +71,7 @@ struct RingControl {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(2 * sizeof(RingControl) <= kPage);
 
-// Who fences where a producer that publishes meets a consumer that falls asleep.
+// Which side executes the fence between the producer's record and the consumer's sleep.
 enum class SleepFence : bool {
   kBoth,      // each side, at each record and each sleep
   kConsumer,  // the consumer, for the producer, too: both processes have joined the fences (base/process_fence.h)

@@ -25,8 +25,8 @@ std::uint64_t count_of(const Case& what, bool is_fresh) {
   return std::min(what.iterations, std::max<std::uint64_t>(kMostFreshMemory / round_to_page(what.size), 1));
 }
 
-// Of the kernel's and not of malloc's, which takes middling blocks from its heaps, and heaps are not moved. Every page
-// is there before anything is timed.
+// Mapped, because malloc may take the block from a heap, and memory of heaps is never moved. Every page is there before
+// anything is timed.
 std::uint8_t* map_memory(std::size_t bytes) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
