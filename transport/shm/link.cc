@@ -32,13 +32,12 @@ bool has_hung_up(int socket) {
 Link::Link(CarrierParts& carrier, LinkParts parts)
     : carrier_(carrier),
       peer_(parts.peer),
-      fence_(parts.fence),
       segment_(std::move(parts.segment)),
       socket_(std::move(parts.socket)),
       resources_(std::move(parts.resources)),
       end_(carrier.attention),
-      writer_(carrier.attention, end_, socket_, segment_.ring_of(parts.side), fence_),
-      reader_(segment_.ring_of(other(parts.side)), fence_),
+      writer_(carrier.attention, end_, socket_, segment_.ring_of(parts.side), parts.fence),
+      reader_(segment_.ring_of(other(parts.side)), parts.fence),
       conversations_(carrier, *this, parts.side) {
   refuse_descriptors(socket_.get());
   watch_ = carrier_.reactor.watch(socket_.get(), *this);

@@ -96,8 +96,7 @@ class Link final : public ReadinessSink {
   bool is_intact() const { return socket_.is_intact(); }
 
   // These three: without the baton, under the carrier's lock of sleepers.
-  void arm() { reader_.arm(); }
-  bool wants_fence() const { return fence_ == SleepFence::kConsumer; }  // after arm()
+  bool arm() { return reader_.arm(); }
   void disarm() { reader_.disarm(); }
   bool has_work() const { return reader_.has_record() || writer_.is_room_news(); }
 
@@ -112,7 +111,6 @@ class Link final : public ReadinessSink {
   // Fixed after construction.
   CarrierParts& carrier_;
   const CarrierId peer_;
-  const SleepFence fence_;
   const Segment segment_;
   const PeerSocket socket_;
   const std::shared_ptr<PeerResources> resources_;

@@ -171,10 +171,7 @@ base::Duration LinkList::prepare_wait() {
 bool LinkList::arm_all() {
   auto sleepers = sleepers_.lock();
   bool wants_fence = false;
-  for (Link* link : *sleepers) {
-    link->arm();
-    wants_fence |= link->wants_fence();
-  }
+  for (Link* link : *sleepers) wants_fence |= link->arm();
   return wants_fence;
 }
 

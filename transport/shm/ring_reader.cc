@@ -11,10 +11,12 @@ bool RingReader::publish() {
   return memory_.control->wants_room.load(std::memory_order_seq_cst) != 0;
 }
 
-void RingReader::arm() {
+bool RingReader::arm() {
   memory_.control->is_asleep.store(1, std::memory_order_seq_cst);
+  if (fence_ == SleepFence::kConsumer) return true;
   // Pairs with RingWriter::claim_bell(); the value means nothing.
-  if (fence_ == SleepFence::kBoth) static_cast<void>(memory_.control->pulse.load(std::memory_order_seq_cst));
+  static_cast<void>(memory_.control->pulse.load(std::memory_order_seq_cst));
+  return false;
 }
 
 void RingReader::disarm() {

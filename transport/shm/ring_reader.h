@@ -43,9 +43,9 @@ class RingReader {
   // Gives the room back. True when the producer waits for room, and may sleep.
   bool publish();
 
-  // Any thread, before and after sleeping. After arm() with SleepFence::kConsumer and before it looks at the ring, the
-  // caller makes the fence, one for all its rings.
-  void arm();
+  // Any thread, before and after sleeping. arm() returns whether the caller must execute base::fence_everyone() before
+  // it looks at the ring, once for all its rings.
+  bool arm();
   void disarm();
   bool has_record() const { return peek() != 0; }
 
