@@ -7,6 +7,8 @@
 #include "base/byte_order.h"
 #include "base/made_once.h"
 #include "base/ordered_copy.h"
+#include "transport/tcp/crc32c_folding.h"
+#include "transport/tcp/crc32c_polynomial.h"
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
@@ -18,34 +20,6 @@
 
 namespace softdat::transport::tcp {
 namespace {
-
-// Bit 31 of these words is x^0: the polynomial and the checksum are bit-reflected.
-constexpr std::uint32_t kPolynomial = 0x82f63b78;
-
-constexpr std::uint32_t multiply_by_x(std::uint32_t a) {
-  return (a & 1) != 0 ? (a >> 1) ^ kPolynomial : a >> 1;
-}
-
-// a * b modulo the polynomial.
-constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
-  std::uint32_t product = 0;
-  for (std::uint32_t bit = 1u << 31; bit != 0; bit >>= 1) {
-    if ((a & bit) != 0) product ^= b;
-    b = multiply_by_x(b);
-  }
-  return product;
-}
-
-// x^(8 * bytes) modulo the polynomial: multiplying by it appends that many zero bytes.
-constexpr std::uint32_t zeros(std::size_t bytes) {
-  std::uint32_t result = 1u << 31;
-  std::uint32_t square = 1u << 23;  // x^8
-  for (; bytes != 0; bytes >>= 1) {
-    if ((bytes & 1) != 0) result = multiply(result, square);
-    square = multiply(square, square);
-  }
-  return result;
-}
 
 using ByteTable = std::array<std::uint32_t, 256>;
 using WordTable = std::array<ByteTable, 4>;
@@ -118,7 +92,7 @@ CRC_TARGET inline std::uint32_t step_octet(std::uint32_t crc, std::byte byte) {
 template <std::size_t kBlock>
 constexpr WordTable make_zeros_table() {
   WordTable table{};
-  const std::uint32_t shift = zeros(kBlock);
+  const std::uint32_t shift = power_of_x(8 * kBlock);
   for (std::uint32_t n = 0; n < 4; ++n) {
     for (std::uint32_t i = 0; i < 256; ++i) table[n][i] = multiply(shift, i << (8 * n));
   }
@@ -190,14 +164,20 @@ bool has_crc32c_instruction() {
 }
 #endif
 
+std::uint32_t crc32c_folded(std::uint32_t crc, std::span<const std::byte> bytes) {
+  if (bytes.size() >= kLeastFolded) crc = ~fold_crc32c(~crc, bytes);
+  return crc32c_instruction(crc, bytes);
+}
+
 std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
+  if (bytes.size() >= kLeastFolded && can_fold_crc32c()) return crc32c_folded(crc, bytes);
   static constinit base::FoundOnce<bool> has_instruction;
   return has_instruction.get(has_crc32c_instruction) ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
 }
 
 std::optional<std::uint32_t> copy_crc32c(std::uint32_t crc, std::byte* to, std::span<const std::byte> from) {
-  // The copied bytes are still in the first cache when they are summed up. A multiple of the block of crc32c().
-  constexpr std::size_t kBlock = 3 * std::size_t{2048};
+  // The copied bytes are still in the first cache when they are summed up. A multiple of the steps of both ways.
+  constexpr std::size_t kBlock = 6 * std::size_t{2048};
   while (!from.empty()) {
     const std::size_t length = std::min(from.size(), kBlock);
     // The sum is over the copy: consumer memory that changes meanwhile cannot make bytes and sum differ.

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/transport/tcp/bytes.h"
+#include "transport/tcp/crc32c_folding.h"
 
 namespace softdat::transport::tcp {
 namespace {
@@ -32,19 +33,30 @@ TEST(Crc32c, AgreesWithThePublishedVectors) {
   }
 }
 
-TEST(Crc32c, BothWaysAgreeAtEveryLengthAndAlignment) {
-  if (!has_crc32c_instruction()) GTEST_SKIP() << "this processor has no CRC32C instruction";
+using Checksum = std::uint32_t (*)(std::uint32_t, std::span<const std::byte>);
+
+void expect_that_it_agrees(Checksum checksum) {
   const Bytes bytes = random_bytes(70000, 1);
   std::mt19937_64 random(2);
-  for (std::size_t length = 0; length < 1000; ++length) {
+  for (std::size_t length = 0; length < 2000; ++length) {
     const auto part = std::span(bytes).subspan(random() % 64, length);
-    ASSERT_EQ(crc32c_instruction(7, part), crc32c_portable(7, part)) << length;
+    ASSERT_EQ(checksum(7, part), crc32c_portable(7, part)) << length;
   }
   for (int i = 0; i < 200; ++i) {
     const std::size_t from = random() % 1000;
     const auto part = std::span(bytes).subspan(from, random() % (bytes.size() - from));
-    ASSERT_EQ(crc32c_instruction(0, part), crc32c_portable(0, part)) << part.size();
+    ASSERT_EQ(checksum(0, part), crc32c_portable(0, part)) << part.size();
   }
+}
+
+TEST(Crc32c, InstructionAgreesAtEveryLengthAndAlignment) {
+  if (!has_crc32c_instruction()) GTEST_SKIP() << "this processor has no CRC32C instruction";
+  expect_that_it_agrees(crc32c_instruction);
+}
+
+TEST(Crc32c, FoldingAgreesAtEveryLengthAndAlignment) {
+  if (!can_fold_crc32c()) GTEST_SKIP() << "this processor has no VPCLMULQDQ with AVX-512";
+  expect_that_it_agrees(crc32c_folded);
 }
 
 TEST(Crc32c, CopyingOnTheWayCopiesAllAndSumsTheSame) {
