@@ -204,11 +204,13 @@ std::uint64_t end_of_mapping(std::uint64_t address) {
   return end;
 }
 
-bool is_surely_heap(std::uint64_t address) {
+bool is_surely_main_heap(std::uint64_t address) {
   const std::uint64_t begin = main_heap.load(std::memory_order_relaxed);
-  // Fast path for Arena::share: malloc's main heap is refused without asking the kernel for its mappings.
-  if (begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0))) return true;
-  return is_thread_heap(block_of(address), false);
+  return begin != 0 && address >= begin && address < reinterpret_cast<std::uint64_t>(::sbrk(0));
+}
+
+bool is_surely_heap(std::uint64_t address) {
+  return is_surely_main_heap(address) || is_thread_heap(block_of(address), false);
 }
 
 bool is_of_others_at_work(std::string_view name) {

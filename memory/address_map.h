@@ -45,7 +45,9 @@ bool is_covered(std::uint64_t begin, std::uint64_t end, const FileIdentity& aren
 // The end of the mapping that contains the address; the largest number if the kernel does not report it.
 std::uint64_t end_of_mapping(std::uint64_t address);
 
-// Whether the address is certainly in one of malloc's heaps. Does not read the map, so false proves nothing. Cheap.
+// Whether the address is certainly in malloc's main heap. Makes no system call; false proves nothing.
+bool is_surely_main_heap(std::uint64_t address);
+// Whether it is certainly in one of malloc's heaps. Does not read the map, so false proves nothing.
 bool is_surely_heap(std::uint64_t address);
 
 // Whether a mapping of this name shows that the kernel or a device may access memory of this process by itself: a ring

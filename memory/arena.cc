@@ -73,7 +73,8 @@ Arena* Arena::of_process() {
 std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t length, MoveWhen when,
                                           Refusal* refusal) {
   if (refusal != nullptr) *refusal = Refusal::kNotMovable;
-  if (length == 0 || address + length + kPageBytes < address || is_surely_heap(address)) return std::nullopt;
+  // Fast path: the main heap is refused without the lock, and without asking the kernel for its mappings.
+  if (length == 0 || address + length + kPageBytes < address || is_surely_main_heap(address)) return std::nullopt;
   const AddressRange pages{.begin = address / kPageBytes * kPageBytes,
                            .end = (address + length + kPageBytes - 1) / kPageBytes * kPageBytes};
   // A thread that has just begun or is ending makes one look inconclusive. Wait for it without the lock, and look
@@ -96,9 +97,11 @@ std::optional<std::uint64_t> Arena::share(std::uint64_t address, std::uint64_t l
 
 Arena::Attempt Arena::try_share(const AddressRange& pages, MoveWhen when) {
   const std::lock_guard lock(mutex_);
-  const auto offset = slabs_.offset_of(pages);
+  const auto known = slabs_.find(pages);
+  if (known && lies_in_file_locked(pages, *known)) return {.offset = known};
+  // Before the slab: heaps are never moved, so they must not use one up.
+  const auto offset = is_surely_heap(pages.begin) ? std::nullopt : slabs_.offset_of(pages);
   if (!offset) return {};
-  if (lies_in_file_locked(pages, *offset)) return {.offset = offset};
   const std::vector<Mapping> map = read_address_map(pages.begin, pages.end, identity_);
   if (!can_share_locked(pages, map)) return {};
   const auto parts = parts_to_move_locked(pages, map);

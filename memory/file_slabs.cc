@@ -3,24 +3,43 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "memory/lock_places.h"
 
 namespace softdat::memory {
+namespace {
 
-std::optional<std::uint64_t> FileSlabs::offset_of(const AddressRange& range) {
+std::uint64_t slab_block(const AddressRange& range) {
+  return range.begin / kSlabBytes * kSlabBytes;
+}
+
+// Such a range has no place: two slabs need not be neighbours in the file.
+bool leaves_block(const AddressRange& range) {
+  return range.end - slab_block(range) > kSlabBytes;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> FileSlabs::find(const AddressRange& range) const {
   base::require_lock(locks::kArena);
   base::check(range.begin < range.end && range.begin % kPageBytes == 0, "a place is asked for whole pages", range.begin,
               range.end);
-  const std::uint64_t base = range.begin / kSlabBytes * kSlabBytes;
-  // A range over the end of its 64 GiB block has no place: two slabs need not be neighbours in the file.
-  if (range.end - base > kSlabBytes) return std::nullopt;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    // 0 means free, hence the 1. A slab is never given back: its block of addresses keeps it for the arena's life.
-    if (runs_[i] == 0) runs_[i] = base + 1;
-    if (runs_[i] == base + 1) return i * kSlabBytes + (range.begin - base);
-  }
-  return std::nullopt;
+  if (leaves_block(range)) return std::nullopt;
+  const auto slab = std::ranges::find(runs_, slab_block(range) + 1);
+  if (slab == runs_.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(slab - runs_.begin()) * kSlabBytes + (range.begin - slab_block(range));
+}
+
+std::optional<std::uint64_t> FileSlabs::offset_of(const AddressRange& range) {
+  const auto known = find(range);
+  if (known || leaves_block(range)) return known;
+  const auto free = std::ranges::find(runs_, 0);
+  if (free == runs_.end()) return std::nullopt;
+  // A slab is never given back: its block of addresses keeps it for the arena's life.
+  *free = slab_block(range) + 1;
+  return find(range);
 }
 
 bool FileSlabs::is_in_place(const Mapping& view) {

@@ -22,8 +22,11 @@ struct AddressRange {
 
 class FileSlabs {
  public:
-  // The offset of a range that is not empty and begins with a page. A range that leaves its slab has no place.
+  // The offset of a range that is not empty and begins with a page. A range that leaves its slab has no place. Assigns
+  // a slab if none serves these addresses yet.
   std::optional<std::uint64_t> offset_of(const AddressRange& range);
+  // The same, but a range without a slab has no place.
+  std::optional<std::uint64_t> find(const AddressRange& range) const;
   // Whether a view of the file shows the bytes that have their place at its addresses, and may be read and written. The
   // consumer may have moved it with mremap(), or protected it.
   bool is_in_place(const Mapping& view);

@@ -23,6 +23,15 @@
 namespace softdat::memory::testing {
 namespace {
 
+// An address that is free, at which malloc could begin a heap.
+std::uint64_t find_heap_block() {
+  constexpr std::uint64_t kHeapBlock = std::uint64_t{64} << 20;
+  void* const room = ::mmap(nullptr, 3 * kHeapBlock, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT_NE(room, MAP_FAILED);
+  EXPECT_EQ(::munmap(room, 3 * kHeapBlock), 0);
+  return (reinterpret_cast<std::uint64_t>(room) / kHeapBlock + 2) * kHeapBlock;
+}
+
 class ArenaTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -61,6 +70,20 @@ TEST_F(ArenaTest, WhatIsSharedAlreadyStaysWhereItIs) {
 }
 
 // The kernel stores into the control block when the thread changes processors, and would wait for the mover.
+// What is in the file is no heap, whatever bytes the program stores there.
+TEST_F(ArenaTest, SharedMemoryThatLooksLikeAHeapStaysWhereItIs) {
+  const std::uint64_t wanted = find_heap_block();
+  const Pages pages(2, MAP_PRIVATE | MAP_ANONYMOUS, wanted);
+  ASSERT_EQ(pages.address(), wanted) << "the address is taken";
+  const auto offset = arena_->share(pages.address(), pages.size());
+  ASSERT_TRUE(offset.has_value());
+  // As a heap of a thread begins: the place of its arena, and no heap before it.
+  const std::uint64_t head[2] = {wanted + 0x30, 0};
+  std::memcpy(pages.data(), head, sizeof head);
+  ASSERT_TRUE(is_surely_heap(pages.address())) << "it looks like one";
+  EXPECT_EQ(arena_->share(pages.address(), pages.size()), offset);
+}
+
 TEST_F(ArenaTest, WhatThreadsStandOnIsRefused) {
   const auto main_control = static_cast<std::uint64_t>(::pthread_self());
   const auto is_refused = [this](std::uint64_t address) { return !arena_->share(address, 8).has_value(); };
