@@ -148,7 +148,12 @@ class Device {
   // Takes the oldest completion of a queue of this device. If there is none, makes progress for the queue, and looks
   // again. A completion that comes by this progress may go straight to `out`. The caller must serialize it with poll()
   // and resize() of the queue.
-  enum class Found : std::uint8_t { kNothing, kAtOnce, kByProgress };
+  enum class Found : std::uint8_t {
+    kNothing,
+    kInVain,  // nothing, and the caller should yield once it holds no lock, because others may need this processor
+    kAtOnce,
+    kByProgress,
+  };
   virtual Found poll(CompletionQueue& queue, Completion& out) {
     if (queue.poll({&out, 1}) == 1) return Found::kAtOnce;
     return progress_for(&queue) && queue.poll({&out, 1}) == 1 ? Found::kByProgress : Found::kNothing;

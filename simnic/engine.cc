@@ -69,7 +69,7 @@ Haste Engine::poll_haste() const {
 
 bool Engine::progress(const void* queue) {
   if (is_empty_poll()) return false;
-  return leader_.may_pass(queue) ? tell_news() : progress_with_baton();
+  return leader_.may_pass(queue) ? tell_news() : progress_with_baton(Yield::kIfInVain);
 }
 
 // Looks at what peers have written. Makes a turn instead if it is time to look at the clock, if a timer is set, or if
@@ -95,10 +95,9 @@ bool Engine::progress(const void* queue) {
   return {done, End::kWhole};
 }
 
-// A poll in vain yields, because on a busy machine the peer may need this processor.
 [[gnu::noinline]] Engine::Polled Engine::turn_in_poll(std::uint64_t poll) {
   const std::size_t done = turn_with_baton(clock_.time_of(poll), poll_haste());
-  return {done, clock_.is_polled_in_vain(poll, done) ? End::kInVain : End::kWhole};
+  return {done, clock_.should_yield(poll, done) ? End::kInVain : End::kWhole};
 }
 
 // A section that only looked has set no timer, so the engine thread needs no look at its deadline.
@@ -107,33 +106,38 @@ inline void Engine::end_poll(End end) {
   if (thread_) thread_->note_polls();
   if (end == End::kBrief && !has_served) return;
   if (thread_) thread_->note_deadline();
-  if (end == End::kInVain) [[unlikely]]
-    std::this_thread::yield();
 }
 
 // Does nothing while another thread has the baton.
-[[gnu::noinline]] bool Engine::progress_with_baton() {
+[[gnu::noinline]] bool Engine::progress_with_baton(Yield yield) {
   Polled polled;
   if (try_take()) {
     polled = poll_with_baton();
     end_poll(polled.end);
   }
-  return tell_news() || polled.done > 0;
+  const bool is_told = tell_news();
+  if (yield == Yield::kIfInVain && polled.end == End::kInVain) [[unlikely]]
+    std::this_thread::yield();
+  return is_told || polled.done > 0;
 }
 
 // As progress_with_baton(), and takes a completion of `queue`.
-[[gnu::noinline]] bool Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+[[gnu::noinline]] hca::Device::Found Engine::take_by_progress(CompletionQueue& queue, hca::Completion& out) {
+  using enum hca::Device::Found;
   // Another queue's polls ask the kernel, or another thread has the baton: what has come is taken in for all queues.
-  if (leader_.may_pass(&queue) || !try_take()) return tell_news() && queue.take(out);
+  if (leader_.may_pass(&queue) || !try_take()) return tell_news() && queue.take(out) ? kByProgress : kNothing;
   // The first completion for this queue goes straight to `out`, without a way through the ring.
   queue.claim(out);
   const Polled polled = poll_with_baton();
   const bool is_taken = queue.end_claim();
   end_poll(polled.end);
   const bool is_told = tell_news();
-  if (!is_taken) return (is_told || polled.done > 0) && queue.take(out);
-  queue.settle(out);
-  return true;
+  if (is_taken) {
+    queue.settle(out);
+    return kByProgress;
+  }
+  if ((is_told || polled.done > 0) && queue.take(out)) return kByProgress;
+  return polled.end == End::kInVain ? kInVain : kNothing;
 }
 
 void Engine::catch_up() {

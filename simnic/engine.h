@@ -59,8 +59,8 @@ class Engine final : public BatonWork, public LaneList, private base::OtherSleep
   // Any thread. Turns if no other thread does and there may be something to do, then calls sinks. True if something was
   // done. With a queue: as hca::Device::progress_for().
   bool progress(const void* queue = nullptr);
-  // The same for a thread that has found this queue empty, with a second look. True: `out` was written.
-  bool take_by_progress(CompletionQueue& queue, hca::Completion& out);
+  // The same for a thread that has found this queue empty, with a second look. kByProgress: `out` was written.
+  hca::Device::Found take_by_progress(CompletionQueue& queue, hca::Completion& out);
   // True: nothing has arrived, and no upcall waits. It counts as a poll then. Fast path: most polls of a thread that
   // waits for a message end here.
   bool is_empty_poll();
@@ -110,12 +110,13 @@ class Engine final : public BatonWork, public LaneList, private base::OtherSleep
   // One turn, unless another thread has the baton. True when something was done.
   bool peek();
   bool tell_news() { return upcalls_.has_news() && upcalls_.deliver(); }
-  bool progress_with_baton();
+  enum class Yield : std::uint8_t { kNever, kIfInVain };
+  bool progress_with_baton(Yield yield);
   // How a poll ended its section.
   enum class End : std::uint8_t {
     kBrief,   // it only looked, and set no timer
     kWhole,   // it ran tasks or made a turn
-    kInVain,  // the same, and polls have found nothing for so long that the caller should yield
+    kInVain,  // the same, and this thread should yield (TurnClock)
   };
   struct Polled {
     std::size_t done = 0;
@@ -150,7 +151,7 @@ class Engine final : public BatonWork, public LaneList, private base::OtherSleep
 
 inline void Engine::note_found() {
   if (ProgramActivity::is_clock_poll(activity_.polls())) [[unlikely]] {
-    progress_with_baton();
+    progress_with_baton(Yield::kNever);
     return;
   }
   activity_.count_poll();

@@ -78,7 +78,7 @@ class Nic : public hca::Device, public hca::DatagramDevice {
     auto& own = static_cast<CompletionQueue&>(queue);
     if (!own.ring().looks_empty()) return take_waiting(own, out);
     if (engine_.is_empty_poll()) return Found::kNothing;
-    return engine_.take_by_progress(own, out) ? Found::kByProgress : Found::kNothing;
+    return engine_.take_by_progress(own, out);
   }
   base::WakeReason sleep(base::EventCount& count, base::EventCount::Ticket ticket, base::Time deadline) final {
     return engine_.sleep(count, ticket, deadline);

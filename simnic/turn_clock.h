@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TurnClock: the time of an engine's turns, and since when its polls have found nothing. Reading the system's clock
-// costs, so most polls take the time of an earlier turn.
+// TurnClock: the time of an engine's turns, and when a thread whose polls find nothing is to yield. Reading the
+// system's clock costs, so most polls take the time of an earlier turn.
+//
+// A thread yields when polls have found nothing for longer than any answer takes on an idle machine, and at once if
+// several threads poll this adapter, because another of them may have work and wait for this processor. Only a poll
+// that looks at the clock yields, and only if it has found nothing.
 //
 // Threads: REQUIRES the baton. Errors: none. The time of turns never goes back.
 #pragma once
@@ -8,6 +12,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "simnic/program_activity.h"
@@ -29,19 +35,26 @@ class TurnClock {
 
   // A poll has done something.
   void note_done() { last_done_ = now_; }
-  // Whether polls have been empty for longer than any answer takes on an idle machine, as of this poll, which did
-  // `done` things.
-  bool is_polled_in_vain(std::uint64_t poll, std::size_t done) {
+  // Whether the thread that makes this poll should yield. `done`: how many things the poll did.
+  bool should_yield(std::uint64_t poll, std::size_t done, std::thread::id poller = std::this_thread::get_id()) {
     if (done > 0) note_done();
-    return !is_driven_ && ProgramActivity::is_clock_poll(poll) && now_ - last_done_ > kPatience;
+    if (is_driven_ || !ProgramActivity::is_clock_poll(poll)) return false;
+    const std::thread::id last = std::exchange(last_poller_, poller);
+    if (last != poller && last != std::thread::id()) last_change_ = now_;
+    const bool is_one_of_several = now_ - last_change_ < kMemory;
+    return done == 0 && (is_one_of_several || now_ - last_done_ > kPatience);
   }
 
  private:
   static constexpr base::Duration kPatience = std::chrono::microseconds(20);
+  // So long after polls of two threads, both still count as polling.
+  static constexpr base::Duration kMemory = std::chrono::milliseconds(1);
 
   const bool is_driven_;
   base::Time now_{};
   base::Time last_done_{};
+  std::thread::id last_poller_;  // as of the last poll that looked at the clock
+  base::Time last_change_{};     // of last_poller_
 };
 
 }  // namespace softdat::simnic

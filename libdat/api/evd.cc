@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <thread>
+
 #include "base/assert.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/consumer_handle.h"
@@ -182,6 +184,11 @@ DAT_RETURN evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT* event) {
     if (event == nullptr) return refuse_argument(2);
     dequeued = evd->dequeue_completion(completion);
     if (dequeued == kNothing) return return_code(EventDispatcher::no_completion());
+  }
+  // The lock must be free here: another thread may poll this EVD.
+  if (dequeued == kInVain) [[unlikely]] {
+    std::this_thread::yield();
+    return return_code(EventDispatcher::no_completion());
   }
   if (dequeued == kOther) return dequeue_other(evd_handle, *event);
   // The lock must be free here: if `event` is a wrong address, a handler of SIGSEGV may jump out of the call.

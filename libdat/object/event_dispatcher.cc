@@ -132,6 +132,7 @@ Status EventDispatcher::dequeue(Event& event) {
       event.evd = handle();
       return kOk;
     case Dequeued::kNothing:
+    case Dequeued::kInVain:
       return no_completion();
     case Dequeued::kOther:
       break;
@@ -149,11 +150,11 @@ EventDispatcher::Dequeued EventDispatcher::dequeue_completion(hca::Completion& o
   using enum hca::Device::Found;
   const hca::Device::Found found = queue_.device().poll(*cq, out);
   // An event may have come into the ring since the look above.
-  if (found == kNothing) {
+  if (found == kNothing || found == kInVain) {
     if (!queue_.holds_only_completions()) [[unlikely]]
       return Dequeued::kOther;
     counters_.add_alone(evd_counter::kDequeueNotFound);
-    return Dequeued::kNothing;
+    return found == kNothing ? Dequeued::kNothing : Dequeued::kInVain;
   }
   counters_.add_alone(found == kAtOnce ? evd_counter::kDequeueFound : evd_counter::kDequeuePollFound);
   SOFTDAT_PROBE(dequeue, handle(), out.wr_id, out.opcode, out.status, out.length);

@@ -50,8 +50,9 @@ class EventDispatcher final : public Object, private hca::CompletionSink {
   Status dequeue(Event& event);
 
   // The fast path of dequeue(): a completion reaches the caller without becoming an Event. kNothing: the answer is
-  // no_completion(). kOther: call dequeue(). REQUIRES: an ExclusivePin.
-  enum class Dequeued : std::uint8_t { kNothing, kCompletion, kOther };
+  // no_completion(); kInVain: the same, and the caller yields once it has no pin. kOther: call dequeue(). REQUIRES: an
+  // ExclusivePin.
+  enum class Dequeued : std::uint8_t { kNothing, kInVain, kCompletion, kOther };
   Dequeued dequeue_completion(hca::Completion& out);
   // Stock providers return this bare code for EVDs with DTO or RMR streams, and a stock program compares with it.
   static constexpr Status no_completion() { return queue_empty(true); }
