@@ -109,7 +109,7 @@ enum class CompletionOpcode : std::uint8_t {
   kRecvWriteImmediate,  // a receive consumed by the peer's write; length: what was written
   kRecvImmediate,       // a receive consumed by immediate data alone
   kSendDatagram,
-  kRecvDatagram,
+  kRecvDatagram,  // the last
 };
 
 enum class CompletionStatus : std::uint8_t {
@@ -123,7 +123,7 @@ enum class CompletionStatus : std::uint8_t {
   kRetryExceeded,     // the peer stopped answering
   kRnrRetryExceeded,  // the peer had no receive posted and strict mode forbids waiting
   kBadResponse,       // the peer broke the protocol
-  kBindFailed,        // the region went before a window could be bound to it
+  kBindFailed,        // the region went before a window could be bound to it; the last
 };
 
 struct Completion {

@@ -108,10 +108,21 @@ class CompletionRing {
   // To a producer it looks as if the ring were full.
   static constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
 
+  // Where the fields of CompletionCell::details begin, behind the length. The highest bits stay free: GCC would read a
+  // field that reaches them as a whole word, even from memory in which it has just stored the field alone.
+  static constexpr unsigned kAccountBit = 32;
+  static constexpr unsigned kSolicitedBit = 48;
+  static constexpr unsigned kStatusBit = 49;
+  static constexpr unsigned kOpcodeBit = 54;
+  static constexpr std::uint64_t kSmallMask = 0x1f;  // of the status and of the opcode
+  static_assert(static_cast<unsigned>(hca::CompletionStatus::kBindFailed) <= kSmallMask &&
+                static_cast<unsigned>(hca::CompletionOpcode::kRecvDatagram) <= kSmallMask);
+
   static std::uint64_t pack(const hca::Completion& completion) {
-    return completion.length | std::uint64_t{static_cast<std::uint8_t>(completion.status)} << 32 |
-           std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << 40 |
-           std::uint64_t{completion.solicited} << 48 | std::uint64_t{completion.srq_account} << 49;
+    return completion.length | std::uint64_t{completion.srq_account} << kAccountBit |
+           std::uint64_t{completion.solicited} << kSolicitedBit |
+           std::uint64_t{static_cast<std::uint8_t>(completion.status)} << kStatusBit |
+           std::uint64_t{static_cast<std::uint8_t>(completion.opcode)} << kOpcodeBit;
   }
   static void write(CompletionCell& cell, const hca::Completion& completion) {
     cell.wr_id = completion.wr_id;
@@ -124,11 +135,11 @@ class CompletionRing {
     return {.wr_id = cell.wr_id,
             .qp_context = cell.qp_context,
             .length = static_cast<std::uint32_t>(details),
-            .status = static_cast<hca::CompletionStatus>(static_cast<std::uint8_t>(details >> 32)),
-            .opcode = static_cast<hca::CompletionOpcode>(static_cast<std::uint8_t>(details >> 40)),
-            .solicited = (details >> 48 & 1) != 0,
+            .status = static_cast<hca::CompletionStatus>(details >> kStatusBit & kSmallMask),
+            .opcode = static_cast<hca::CompletionOpcode>(details >> kOpcodeBit & kSmallMask),
+            .solicited = (details >> kSolicitedBit & 1) != 0,
             .invalidated = static_cast<std::uint32_t>(cell.extra),
-            .srq_account = static_cast<std::uint16_t>(details >> 49),
+            .srq_account = static_cast<std::uint16_t>(details >> kAccountBit),
             .immediate = static_cast<std::uint32_t>(cell.extra >> 32)};
   }
 

@@ -72,9 +72,9 @@ DatagramQueuePair::~DatagramQueuePair() {
 }
 
 hca::Outcome DatagramQueuePair::post_recv(const hca::RecvRequest& request) {
-  const auto must_ring = receives_.post(request, state_);
-  if (!must_ring) return hca::fail(must_ring.reason());
-  if (must_ring.value()) nic_.engine.ring(*this);
+  const auto posted = receives_.post(request, state_);
+  if (!posted) return hca::fail(posted.reason());
+  if (posted.value() == ReceivePosted::kMustRing) nic_.engine.ring(*this);
   return hca::Done{};
 }
 

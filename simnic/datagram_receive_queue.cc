@@ -34,8 +34,8 @@ DatagramReceiveQueue::DatagramReceiveQueue(const hca::QueuePairConfig& config, c
       counters_(counters),
       completions_(recv_feed_of(config), limits, shared_queue_of(config), CompletionOpcode::kRecvDatagram, counters) {}
 
-hca::Result<bool> DatagramReceiveQueue::post(const hca::RecvRequest& request,
-                                             const std::atomic<hca::QueuePairState>& state) {
+hca::Result<ReceivePosted> DatagramReceiveQueue::post(const hca::RecvRequest& request,
+                                                      const std::atomic<hca::QueuePairState>& state) {
   if (completions_.shared() != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::lock_guard lock(mutex_);
   WorkQueue<RecvEntry>& queue = completions_.queue();
@@ -45,8 +45,9 @@ hca::Result<bool> DatagramReceiveQueue::post(const hca::RecvRequest& request,
   if (is_retired_) return hca::fail(hca::Error::kInvalidState);
   if (queue.is_full()) return hca::fail(hca::Error::kLimitReached);
   counters_.add(hca::Transfer::kPostRecv, push_receive(request, found, queue));
-  return state.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
-         limits_.is_alarming([this] { return outstanding(); });
+  const bool must_ring = state.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
+                         limits_.is_alarming([this] { return outstanding(); });
+  return must_ring ? ReceivePosted::kMustRing : ReceivePosted::kDone;
 }
 
 void DatagramReceiveQueue::read_counts(hca::QueuePairCounts& to) const {

@@ -19,6 +19,7 @@
 #include "simnic/lock_places.h"
 #include "simnic/receive_completions.h"
 #include "simnic/receive_limits.h"
+#include "simnic/receive_posted.h"
 #include "simnic/region_cache.h"
 #include "simnic/scatter_gather.h"
 #include "simnic/shared_receive_queue.h"
@@ -37,7 +38,7 @@ class DatagramReceiveQueue {
 
   // As hca::QueuePair::post_recv(). `state`: the queue pair's. Returns whether the caller must ring. As in
   // ReceivePosts, a thread that enters kError, or sets a limit, takes posting_lock() and looks at the queue afterwards.
-  hca::Result<bool> post(const hca::RecvRequest& request, const std::atomic<hca::QueuePairState>& state);
+  hca::Result<ReceivePosted> post(const hca::RecvRequest& request, const std::atomic<hca::QueuePairState>& state);
   std::uint32_t outstanding() const { return completions_.queue().outstanding(); }
   // Fills in the capacity and the high-water mark.
   void read_counts(hca::QueuePairCounts& to) const;

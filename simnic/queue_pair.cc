@@ -64,9 +64,9 @@ hca::Result<std::uint32_t> QueuePair::post_bind(const hca::BindRequest& request)
 }
 
 hca::Outcome QueuePair::post_recv(const hca::RecvRequest& request) {
-  const auto must_ring = recvs_.post(request, connection_.path().responder().queue());
-  if (!must_ring) return hca::fail(must_ring.reason());
-  if (must_ring.value()) [[unlikely]]
+  const auto posted = recvs_.post(request, connection_.path().responder().queue());
+  if (!posted) return hca::fail(posted.reason());
+  if (posted.value() == ReceivePosted::kMustRing) [[unlikely]]
     nic_.engine.ring(connection_);
   return hca::Done{};
 }

@@ -7,7 +7,7 @@
 
 namespace softdat::simnic {
 
-hca::Result<bool> ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue) {
+hca::Result<ReceivePosted> ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue) {
   if (shared_ != nullptr) return hca::fail(hca::Error::kInvalidState);
   const std::lock_guard lock(mutex_);
   ResolvedSegment found;
@@ -22,8 +22,9 @@ hca::Result<bool> ReceivePosts::post(const hca::RecvRequest& request, WorkQueue<
   if (direct_.publishes(length)) [[unlikely]] {
     direct_.publish_receive(queue.posted() - 1, queue.completed(), request.local);
   }
-  return is_starved_ || state_.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
-         limits_.is_alarming([&] { return queue.outstanding(); });
+  const bool must_ring = is_starved_ || state_.load(std::memory_order_relaxed) == hca::QueuePairState::kError ||
+                         limits_.is_alarming([&] { return queue.outstanding(); });
+  return must_ring ? ReceivePosted::kMustRing : ReceivePosted::kDone;
 }
 
 bool ReceivePosts::starve(const WorkQueue<RecvEntry>& queue) {

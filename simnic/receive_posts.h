@@ -20,6 +20,7 @@
 #include "simnic/direct/direct_path.h"
 #include "simnic/lock_places.h"
 #include "simnic/receive_limits.h"
+#include "simnic/receive_posted.h"
 #include "simnic/region_cache.h"
 #include "simnic/shared_receive_queue.h"
 #include "simnic/work_queue.h"
@@ -49,7 +50,7 @@ class ReceivePosts {
   Mutex& mutex() { return mutex_; }
 
   // `queue` is the responder's. Returns whether the caller must ring the engine.
-  hca::Result<bool> post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue);
+  hca::Result<ReceivePosted> post(const hca::RecvRequest& request, WorkQueue<RecvEntry>& queue);
 
   // Looks again, after a message has found no receive in `queue`. True: there still is none, and posts ring until
   // sate().

@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/call.h"
 #include "base/words.h"
+#include "hca/segment_copy.h"
 #include "hca/types.h"
 #include "simnic/located.h"
 #include "simnic/plain_array.h"
@@ -56,7 +57,7 @@ static_assert(sizeof(RecvEntry) == 32);
 // Nearly always there is one.
 inline void copy_segments(std::span<const hca::Segment> from, hca::Segment* to) {
   if (from.size() == 1) [[likely]]
-    *to = from.front();
+    hca::copy_words(from.front(), *to);
   else
     std::copy(from.begin(), from.end(), to);
 }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 
+#include "hca/segment_copy.h"
 #include "libdat/api/answer.h"
 #include "libdat/api/numbers.h"
 #include "libdat/object/endpoint.h"
@@ -47,12 +48,19 @@ class Iov {
     const auto* const from = reinterpret_cast<const object::Segment*>(triplets);
     segments_ = {copies_, count};
     if (count == 1) [[likely]]
-      copies_[0] = *from;
+      copy_just_written(triplets[0], copies_[0]);
     else if (count <= kMostCopied)
       std::copy_n(from, count, copies_);
     else
       segments_ = {from, count};
     return object::kOk;
+  }
+
+  // Most programs have written the triplet right before the post.
+  static void copy_just_written(const DAT_LMR_TRIPLET& from, object::Segment& to) {
+    hca::write_words(to, hca::read_alone(from.virtual_address),
+                     static_cast<std::uint32_t>(hca::read_alone(from.segment_length)),
+                     hca::read_alone(from.lmr_context));
   }
 #else
   static constexpr std::size_t kMostCopied = api::kLargestIov;
@@ -61,9 +69,10 @@ class Iov {
   Status take(const DAT_LMR_TRIPLET* triplets, std::size_t count) {
     constexpr DAT_VLEN kLongest = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t i = 0; i < count; ++i) {
-      const DAT_LMR_TRIPLET& from = triplets[i];
-      if (from.segment_length > kLongest) return object::invalid_parameter(argument(3));
-      copies_[i] = {from.virtual_address, static_cast<std::uint32_t>(from.segment_length), from.lmr_context};
+      const DAT_VLEN length = hca::read_alone(triplets[i].segment_length);
+      if (length > kLongest) return object::invalid_parameter(argument(3));
+      hca::write_words(copies_[i], hca::read_alone(triplets[i].virtual_address), static_cast<std::uint32_t>(length),
+                       hca::read_alone(triplets[i].lmr_context));
     }
     segments_ = {copies_, count};
     return object::kOk;

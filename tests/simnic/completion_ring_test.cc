@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "tests/asleep.h"
@@ -26,6 +27,50 @@ hca::Completion make(std::uint64_t wr_id) {
 
 bool push(CompletionRing& ring, std::uint64_t wr_id) {
   return ring.push(make(wr_id)) == CompletionRing::Pushed::kYes;
+}
+
+TEST(CompletionRingTest, EveryFieldComesOutAsItWentIn) {
+  CompletionRing ring(4);
+  const hca::Completion full{.wr_id = ~std::uint64_t{0},
+                             .qp_context = ~std::uint64_t{0},
+                             .length = ~std::uint32_t{0},
+                             .status = hca::CompletionStatus::kBindFailed,
+                             .opcode = hca::CompletionOpcode::kRecvDatagram,
+                             .solicited = true,
+                             .invalidated = ~std::uint32_t{0},
+                             .srq_account = 0xffff,
+                             .immediate = ~std::uint32_t{0}};
+  const hca::Completion empty{.wr_id = 0,
+                              .qp_context = 0,
+                              .length = 0,
+                              .status = hca::CompletionStatus::kSuccess,
+                              .opcode = hca::CompletionOpcode::kSend,
+                              .solicited = false};
+  // Each field full among empty ones, and empty among full ones.
+  const auto expect_all = [&](const hca::Completion& base, const hca::Completion& other) {
+    for (int field = 0; field < 9; ++field) {
+      hca::Completion in = base;
+      if (field == 0) in.wr_id = other.wr_id;
+      if (field == 1) in.qp_context = other.qp_context;
+      if (field == 2) in.length = other.length;
+      if (field == 3) in.status = other.status;
+      if (field == 4) in.opcode = other.opcode;
+      if (field == 5) in.solicited = other.solicited;
+      if (field == 6) in.invalidated = other.invalidated;
+      if (field == 7) in.srq_account = other.srq_account;
+      if (field == 8) in.immediate = other.immediate;
+      ASSERT_EQ(ring.push(in), CompletionRing::Pushed::kYes);
+      hca::Completion out{};
+      ASSERT_TRUE(ring.pop(out));
+      const auto fields = [](const hca::Completion& of) {
+        return std::tuple(of.wr_id, of.qp_context, of.length, of.status, of.opcode, of.solicited, of.invalidated,
+                          of.srq_account, of.immediate);
+      };
+      EXPECT_TRUE(fields(in) == fields(out)) << "field " << field;
+    }
+  };
+  expect_all(empty, full);
+  expect_all(full, empty);
 }
 
 TEST(CompletionRingTest, KnowsTheMostThatHaveWaitedAtOnce) {

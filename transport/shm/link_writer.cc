@@ -62,7 +62,7 @@ bool LinkWriter::write(RecordKind kind, std::uint32_t number, std::span<const st
 }
 
 // May run with a lane alone. The lock on the tail is all that posters of different queue pairs share.
-bool LinkWriter::put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload) {
+bool LinkWriter::put(std::uint64_t word, const HeadWord& head, std::span<const std::byte> payload) {
   constexpr std::size_t kBefore = 2 * kWordBytes;
   const std::size_t length = kBefore + payload.size();
   {
@@ -71,10 +71,9 @@ bool LinkWriter::put(std::uint32_t number, const HeadWord& head, std::span<const
     std::byte* const to = ring_.begin(length);
     // The record was not published, so the next one takes its place.
     if (!payload.empty() && !base::copy_in(to + kBefore, payload.data(), payload.size())) return false;
-    const std::uint64_t word = pack(head);
-    std::memcpy(to + kWordBytes, &word, sizeof word);
-    const auto bytes = static_cast<std::uint32_t>(length);
-    ring_.publish(pack(RecordWord{.bytes = bytes, .kind = RecordKind::kMessage, .channel = number}), length);
+    const std::uint64_t head_word = pack(head);
+    std::memcpy(to + kWordBytes, &head_word, sizeof head_word);
+    ring_.publish(word | length, length);
   }
   if (ring_.claim_bell()) wake_peer();
   return true;

@@ -30,9 +30,9 @@ class LinkWriter {
 
   // A small record. Without room it waits, and everything else behind it. Nothing is written once the link is to end.
   void post(RecordKind kind, std::uint32_t number, std::span<const std::byte> bytes);
-  // Any thread. A short message with its head; rings the bell. False, and nothing done: it finds no room, or a
-  // record waits for room, or its memory faults.
-  bool put(std::uint32_t number, const HeadWord& head, std::span<const std::byte> payload);
+  // Any thread. A short message with its head; rings the bell. `word`: the record's first word without the length.
+  // False, and nothing done: it finds no room, or a record waits for room, or its memory faults.
+  bool put(std::uint64_t word, const HeadWord& head, std::span<const std::byte> payload);
 
   // A channel writes the pieces of long messages into the ring itself, under this lock. Lock order: the baton, lanes,
   // tail().

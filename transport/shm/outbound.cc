@@ -54,7 +54,7 @@ bool Outbound::send_short(const ShortSend& short_send) {
   const HeadWord head{.opcode = short_send.opcode,
                       .acks = has_ack ? ack_.as_acks(acked) : std::uint16_t{0},
                       .length = static_cast<std::uint32_t>(short_send.payload.size())};
-  if (!link_->writer().put(number_, head, short_send.payload)) return false;
+  if (!link_->writer().put(word_, head, short_send.payload)) return false;
   if (has_ack) ack_.note_told(acked);
   return true;
 }

@@ -53,6 +53,7 @@ class Outbound {
   void join(Link& link, std::uint32_t number) {
     link_ = &link;
     number_ = number;
+    word_ = pack(RecordWord{.bytes = 0, .kind = RecordKind::kMessage, .channel = number});
   }
   void leave() { link_ = nullptr; }
   Link* link() const { return link_; }
@@ -79,6 +80,9 @@ class Outbound {
 
   Link* link_ = nullptr;  // null: not yet, or no more
   std::uint32_t number_ = 0;
+  // The first word of its short messages without their length. Kept, because a copy of the number would be stored in
+  // memory during the copy of the payload, and be read as a whole word (as in hca/segment_copy.h).
+  std::uint64_t word_ = 0;
   std::uint64_t taken_ = 0;  // of the message that send() has taken in part
   WaitingAck ack_;           // ours to the peer
   // A ShortSend with this many bytes or more does not go by send_short(). Written with the baton.

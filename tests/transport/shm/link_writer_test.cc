@@ -20,6 +20,8 @@
 namespace softdat::transport::shm {
 namespace {
 
+constexpr std::uint64_t kWord = pack(RecordWord{.bytes = 0, .kind = RecordKind::kMessage, .channel = 1});
+
 // Watches nothing, and counts what would end a wait.
 class CountingReactor final : public Reactor {
  public:
@@ -101,12 +103,12 @@ TEST_F(LinkWriterTest, ARecordWithoutRoomWaitsAndThenGoes) {
 
 TEST_F(LinkWriterTest, AShortMessageDoesNotOvertakeARecordThatWaits) {
   const HeadWord head{.opcode = Opcode::kSend, .acks = 0, .length = 0};
-  EXPECT_TRUE(writer_.put(1, head, {}));
+  EXPECT_TRUE(writer_.put(kWord, head, {}));
   fill();
   read_all();
-  EXPECT_FALSE(writer_.put(1, head, {}));
+  EXPECT_FALSE(writer_.put(kWord, head, {}));
   writer_.write_on();
-  EXPECT_TRUE(writer_.put(1, head, {}));
+  EXPECT_TRUE(writer_.put(kWord, head, {}));
 }
 
 // A poster's short message looks at the peer's head, and so hides that the room is new.
@@ -116,7 +118,7 @@ TEST_F(LinkWriterTest, ABlockedChannelHearsOfRoomThatAShortMessageHasSeen) {
   ShmChannel channel(parts, sink);
   fill_exactly();
   EXPECT_FALSE(read_all()) << "the peer makes room, knows of no wish, and so rings nobody";
-  EXPECT_TRUE(writer_.put(1, {.opcode = Opcode::kSend, .acks = 0, .length = 0}, {}));
+  EXPECT_TRUE(writer_.put(kWord, {.opcode = Opcode::kSend, .acks = 0, .length = 0}, {}));
   const int before = reactor_.interrupts.load();
   writer_.block(channel);
   EXPECT_GT(reactor_.interrupts.load(), before) << "a turn would find the room";
