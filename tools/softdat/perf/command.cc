@@ -292,6 +292,15 @@ RunPlan Command::plan() const {
   return made;
 }
 
+// Registered memory is written before it is registered, so all of it has to be there.
+void Command::require_memory(const Case& what) {
+  const std::uint64_t most = physical_memory();
+  if (what.size <= most / what.window) return;
+  throw UsageError(
+      fmt::format("--window \"{}\" of {} each needs more memory than the {} MiB of this machine; lower one",
+                  what.window, size_text(what.size), most >> 20));
+}
+
 void Command::set_sides(RunPlan& made) const {
   made.sides = is_server_       ? RunPlan::Sides::kServers
                : !host_.empty() ? RunPlan::Sides::kClients
@@ -314,7 +323,10 @@ void Command::add_cases(RunPlan& made) const {
   const std::vector<Operation> operations = parse_operations(operations_);
   for (const Measure measure : parse_measures(measures_)) {
     check_measure(measure);
-    for (const Case& what : cases_of(measure, operations)) made.cases.push_back(what);
+    for (const Case& what : cases_of(measure, operations)) {
+      if (measure == Measure::kRegister && !fresh_memory_) require_memory(what);
+      made.cases.push_back(what);
+    }
   }
   if (made.cases.empty()) {
     const bool is_register = parse_measures(measures_).front() == Measure::kRegister;

@@ -37,6 +37,7 @@ class Command {
   std::vector<int> processors() const;
   void check_options() const;
   void check_sides() const;
+  static void require_memory(const Case& what);
   void check_measure(Measure measure) const;
   int serve(const RunPlan& plan) const;
   int measure(const RunPlan& plan) const;

@@ -109,6 +109,10 @@ ProcessorUse processor_use() {
   return {seconds_of(use.ru_utime) + seconds_of(use.ru_stime), static_cast<double>(use.ru_nvcsw + use.ru_nivcsw)};
 }
 
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 // Not what programs and libraries are read from: the kernel drops and reads such pages as it likes.
 // Proportional shares (Pss), so memory that both processes map counts half in each.
 double memory_bytes() {

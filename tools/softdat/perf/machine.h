@@ -40,6 +40,8 @@ class OtherPrograms {
   double own_seconds_;
 };
 
+// The memory of the machine, in bytes.
+std::uint64_t physical_memory();
 // What this process alone holds: its own pages, and its share of those that others map too.
 double memory_bytes();
 // Open file descriptors.
