@@ -3,8 +3,9 @@
 // system's clock costs, so most polls take the time of an earlier turn.
 //
 // A thread yields when polls have found nothing for longer than any answer takes on an idle machine, and at once if
-// several threads poll this adapter, because another of them may have work and wait for this processor. Only a poll
-// that looks at the clock yields, and only if it has found nothing.
+// several threads poll this adapter, because another of them may have work and wait for this processor. But where a
+// program that does not poll takes the processor then, it keeps it for milliseconds; so after such a yield several
+// threads wait for a while as one does. Only a poll that looks at the clock yields, and only if it has found nothing.
 //
 // Threads: REQUIRES the baton. Errors: none. The time of turns never goes back.
 #pragma once
@@ -41,20 +42,31 @@ class TurnClock {
     if (is_driven_ || !ProgramActivity::is_clock_poll(poll)) return false;
     const std::thread::id last = std::exchange(last_poller_, poller);
     if (last != poller && last != std::thread::id()) last_change_ = now_;
-    const bool is_one_of_several = now_ - last_change_ < kMemory;
-    return done == 0 && (is_one_of_several || now_ - last_done_ > kPatience);
+    const bool was_away_for_long = has_yielded_ && now_ - last_look_ > kLongYield;
+    if (was_away_for_long) crowded_until_ = now_ + kCrowded;
+    last_look_ = now_;
+    const bool is_one_of_several = now_ - last_change_ < kMemory && now_ >= crowded_until_;
+    has_yielded_ = done == 0 && (is_one_of_several || now_ - last_done_ > kPatience);
+    return has_yielded_;
   }
 
  private:
   static constexpr base::Duration kPatience = std::chrono::microseconds(20);
   // So long after polls of two threads, both still count as polling.
   static constexpr base::Duration kMemory = std::chrono::milliseconds(1);
+  // No poller looked at the clock for so long after a yield: another program had the processor.
+  static constexpr base::Duration kLongYield = std::chrono::microseconds(300);
+  // So long it is then expected to take it again.
+  static constexpr base::Duration kCrowded = std::chrono::milliseconds(50);
 
   const bool is_driven_;
   base::Time now_{};
   base::Time last_done_{};
   std::thread::id last_poller_;  // as of the last poll that looked at the clock
   base::Time last_change_{};     // of last_poller_
+  base::Time last_look_{};       // the same poll's
+  bool has_yielded_ = false;     // that poll
+  base::Time crowded_until_{};
 };
 
 }  // namespace softdat::simnic

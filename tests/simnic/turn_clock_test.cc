@@ -56,6 +56,30 @@ TEST_F(TurnClockTest, OneOfSeveralPollersYieldsAtOnce) {
   EXPECT_TRUE(clock_.should_yield(kClockPoll, 0, other_));
 }
 
+TEST_F(TurnClockTest, SeveralPollersWaitAsOneDoesWhereAYieldTookLong) {
+  pass(1s);
+  (void)clock_.should_yield(kClockPoll, 1, one_);
+  pass(500us);
+  clock_.note_done();
+  EXPECT_TRUE(clock_.should_yield(kClockPoll, 0, other_));
+  pass(200us);
+  clock_.note_done();
+  EXPECT_TRUE(clock_.should_yield(kClockPoll, 0, one_)) << "a short yield";
+  pass(400us);
+  clock_.note_done();
+  EXPECT_FALSE(clock_.should_yield(kClockPoll, 0, other_)) << "a long one";
+  pass(21us);
+  EXPECT_TRUE(clock_.should_yield(kClockPoll, 0, one_)) << "nothing has come for long";
+  pass(49ms);
+  (void)clock_.should_yield(kClockPoll, 1, one_);
+  (void)clock_.should_yield(kClockPoll, 1, other_);
+  EXPECT_FALSE(clock_.should_yield(kClockPoll, 0, other_)) << "the yield before was long again";
+  pass(51ms);
+  (void)clock_.should_yield(kClockPoll, 1, one_);
+  (void)clock_.should_yield(kClockPoll, 1, other_);
+  EXPECT_TRUE(clock_.should_yield(kClockPoll, 0, other_));
+}
+
 TEST_F(TurnClockTest, PollerIsAloneAgainWhenTheOtherHasNotPolledForAMillisecond) {
   pass(1s);
   (void)clock_.should_yield(kClockPoll, 1, one_);
