@@ -42,9 +42,9 @@ std::optional<std::uint64_t> FileSlabs::offset_of(const AddressRange& range) {
   return find(range);
 }
 
-bool FileSlabs::is_in_place(const Mapping& view) {
+bool FileSlabs::is_in_place(const Mapping& view) const {
   base::require_lock(locks::kArena);
-  return view.protection == (PROT_READ | PROT_WRITE) && offset_of({view.begin, view.end}) == view.file_offset;
+  return view.protection == (PROT_READ | PROT_WRITE) && find({view.begin, view.end}) == view.file_offset;
 }
 
 }  // namespace softdat::memory

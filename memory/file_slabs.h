@@ -29,7 +29,7 @@ class FileSlabs {
   std::optional<std::uint64_t> find(const AddressRange& range) const;
   // Whether a view of the file shows the bytes that have their place at its addresses, and may be read and written. The
   // consumer may have moved it with mremap(), or protected it.
-  bool is_in_place(const Mapping& view);
+  bool is_in_place(const Mapping& view) const;
 
  private:
   std::array<std::uint64_t, kSlabs> runs_{};  // the address at which each begins, plus one; 0: not assigned

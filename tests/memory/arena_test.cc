@@ -69,7 +69,6 @@ TEST_F(ArenaTest, WhatIsSharedAlreadyStaysWhereItIs) {
   EXPECT_EQ(*first, *all + kPage);
 }
 
-// The kernel stores into the control block when the thread changes processors, and would wait for the mover.
 // What is in the file is no heap, whatever bytes the program stores there.
 TEST_F(ArenaTest, SharedMemoryThatLooksLikeAHeapStaysWhereItIs) {
   const std::uint64_t wanted = find_heap_block();
@@ -84,6 +83,7 @@ TEST_F(ArenaTest, SharedMemoryThatLooksLikeAHeapStaysWhereItIs) {
   EXPECT_EQ(arena_->share(pages.address(), pages.size()), offset);
 }
 
+// The kernel stores into the control block when the thread changes processors, and would wait for the mover.
 TEST_F(ArenaTest, WhatThreadsStandOnIsRefused) {
   const auto main_control = static_cast<std::uint64_t>(::pthread_self());
   const auto is_refused = [this](std::uint64_t address) { return !arena_->share(address, 8).has_value(); };
