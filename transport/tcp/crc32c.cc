@@ -170,7 +170,7 @@ std::uint32_t crc32c_folded(std::uint32_t crc, std::span<const std::byte> bytes)
 }
 
 std::uint32_t crc32c(std::uint32_t crc, std::span<const std::byte> bytes) {
-  if (bytes.size() >= kLeastFolded && can_fold_crc32c()) return crc32c_folded(crc, bytes);
+  if (can_fold_crc32c()) return crc32c_folded(crc, bytes);
   static constinit base::FoundOnce<bool> has_instruction;
   return has_instruction.get(has_crc32c_instruction) ? crc32c_instruction(crc, bytes) : crc32c_portable(crc, bytes);
 }
