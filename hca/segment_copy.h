@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies of segments that have just been written. A processor that reads what it has just stored in smaller pieces
-// waits until these have left its store buffer, some 4 ns. So the fields of a program's triplet are read one by one,
-// and a copy of them is written and read as two words. A copy of the struct would be one load of 16 bytes.
+// Copies of segments without store-forwarding stalls. A processor cannot forward two small stores to one wide load: the
+// load waits until both stores have reached the cache, some 4 ns. A program writes its triplet field by field right
+// before the post, and a copy of the struct is one load of 16 bytes. So the fields are loaded one by one, and the copy
+// is stored and loaded as two words.
 #pragma once
 
 #include <bit>

@@ -108,8 +108,9 @@ class CompletionRing {
   // To a producer it looks as if the ring were full.
   static constexpr std::uint64_t kClosedBit = std::uint64_t{1} << 62;
 
-  // Where the fields of CompletionCell::details begin, behind the length. The highest bits stay free: GCC would read a
-  // field that reaches them as a whole word, even from memory in which it has just stored the field alone.
+  // Where the fields of CompletionCell::details begin, behind the length. The highest bits stay free. GCC loads a field
+  // that reaches them as a whole word, also from a stack slot into which it has just stored the field alone: a
+  // store-forwarding stall.
   static constexpr unsigned kAccountBit = 32;
   static constexpr unsigned kSolicitedBit = 48;
   static constexpr unsigned kStatusBit = 49;

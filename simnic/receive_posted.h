@@ -5,7 +5,8 @@
 
 namespace softdat::simnic {
 
-// The outcome of a post of a receive. An enumeration and no bool, because a Result keeps it in a register then.
+// The outcome of a post of a receive. An enumeration, because a Result of one stays in a register; a Result<bool>
+// stalls on store forwarding.
 enum class ReceivePosted : std::uint8_t {
   kDone,
   kMustRing,  // the caller rings the engine

@@ -2,10 +2,10 @@
 // TurnClock: the time of an engine's turns, and when a thread whose polls find nothing is to yield. Reading the
 // system's clock costs, so most polls take the time of an earlier turn.
 //
-// A thread yields when polls have found nothing for longer than any answer takes on an idle machine, and at once if
-// several threads poll this adapter, because another of them may have work and wait for this processor. But where a
-// program that does not poll takes the processor then, it keeps it for milliseconds; so after such a yield several
-// threads wait for a while as one does. Only a poll that looks at the clock yields, and only if it has found nothing.
+// Only a poll that looks at the clock and finds nothing yields. A lone poller yields when polls have found nothing for
+// kPatience, longer than any answer takes on an idle machine. One of several threads that poll this adapter yields at
+// once, because another one may have work and wait for this processor. After a long yield they wait as a lone poller
+// does, for kCrowded: a program that does not poll keeps the processor for milliseconds.
 //
 // Threads: REQUIRES the baton. Errors: none. The time of turns never goes back.
 #pragma once

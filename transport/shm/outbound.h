@@ -80,8 +80,8 @@ class Outbound {
 
   Link* link_ = nullptr;  // null: not yet, or no more
   std::uint32_t number_ = 0;
-  // The first word of its short messages without their length. Kept, because a copy of the number would be stored in
-  // memory during the copy of the payload, and be read as a whole word (as in hca/segment_copy.h).
+  // The first word of its short messages without their length. Kept whole: GCC would spill the 32-bit number to the
+  // stack during the copy of the payload and reload it as 64 bits, a store-forwarding stall.
   std::uint64_t word_ = 0;
   std::uint64_t taken_ = 0;  // of the message that send() has taken in part
   WaitingAck ack_;           // ours to the peer
