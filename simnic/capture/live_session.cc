@@ -61,6 +61,11 @@ bool await(int socket, base::Time deadline) {
   }
 }
 
+bool has_gone(int socket) {
+  pollfd entry{.fd = socket, .events = 0, .revents = 0};
+  return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 // Never blocks: a tool that has stopped reading must not keep this thread.
 void answer(int socket, const CaptureAnswer& words) {
   static_cast<void>(!::send(socket, &words, sizeof words, MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -148,6 +153,8 @@ void talk(int socket, std::uint32_t tool) try {
   if (!await(socket, base::deadline_after(base::Clock::now(), kPatience))) return;
   std::optional<Asked> asked = read_request(socket);
   if (const auto objection = objection_to(asked)) return answer(socket, {.verdict = *objection});
+  // This process was stopped, say, and the tool has given up. A capture for it would refuse the next tool.
+  if (has_gone(socket)) return;
   capture_until_told(socket, std::move(*asked), tool);
 } catch (const std::exception&) {  // no memory, no thread, no room on the disk
   answer(socket, {.verdict = CaptureVerdict::kNoMemory});
