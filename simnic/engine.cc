@@ -13,8 +13,6 @@
 namespace softdat::simnic {
 namespace {
 
-constexpr std::size_t kTakesTurn = transport::Carrier::kTakesTurn;
-
 // These two end in their destructors, because a thread that is cancelled in its sleep is unwound.
 class Leading {
  public:
@@ -79,9 +77,9 @@ bool Engine::progress(const void* queue) {
   const std::uint64_t poll = activity_.count_poll();
   if (ProgramActivity::is_clock_poll(poll) || has_timers()) [[unlikely]]
     return turn_in_poll(poll);
-  const std::size_t done = carrier_->look();
-  leader_.note_kernel_look(done == kTakesTurn);
-  if (done == kTakesTurn) return turn_in_poll(poll);
+  const auto [done, takes_turn, asks_kernel] = carrier_->look();
+  leader_.note_kernel_look(asks_kernel);
+  if (takes_turn) return turn_in_poll(poll);
   // Acks wait for a message to ride on until a poll finds nothing (decision 3).
   const bool is_ack_due = has_put_off() && (done == 0 || poll_haste() == Haste::kEager);
   if (is_ack_due) promote_with_baton();

@@ -17,7 +17,7 @@ class WrappedCarrier : public transport::Carrier {
   explicit WrappedCarrier(std::unique_ptr<transport::Carrier> inner) : inner_(std::move(inner)) {}
 
   std::size_t turn(base::Time now) override { return inner_->turn(now); }
-  std::size_t look() override { return inner_->look(); }
+  transport::Look look() override { return inner_->look(); }
   const transport::WatchWords* watch_words() const override { return inner_->watch_words(); }
   bool has_failed() const override { return inner_->has_failed(); }
   void warm_up() override { inner_->warm_up(); }

@@ -17,9 +17,6 @@
 namespace softdat::transport {
 namespace {
 
-// For how many turns TCP counts as busy after it did something.
-constexpr std::uint32_t kTcpStaysBusy = 256;
-
 // The requests of both halves of a port, counted against one backlog.
 using Unanswered = std::shared_ptr<std::size_t>;
 
@@ -166,7 +163,7 @@ std::size_t AutoCarrier::turn(base::Time now) {
     if (shm_) count += shm_->move(now);
   }
   const std::size_t by_tcp = tcp_ ? tcp_->settle(now) : 0;
-  tcp_busy_turns_ = by_tcp > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
+  note_tcp(by_tcp);
   if (shm_ && !is_tcp_idle()) shm_->parts().attention.watch_more();
   return count + by_tcp;
 }
@@ -182,11 +179,20 @@ std::size_t AutoCarrier::take_records_first(base::Time now) {
   return count;
 }
 
-// A carrier that has only TCP asks the kernel in every turn.
-std::size_t AutoCarrier::look() {
-  if (has_waited_.load(std::memory_order_relaxed) || !shm_ || !is_tcp_idle()) return kTakesTurn;
+Look AutoCarrier::look() {
+  if (has_waited_.load(std::memory_order_relaxed)) return kTakesTurn;
+  if (!shm_ || !is_tcp_idle()) return look_by_tcp();
   shm::CarrierParts& parts = shm_->parts();
-  return parts.attention.is_calm() ? parts.links.poll_hot() : kTakesTurn;
+  if (!parts.attention.is_calm()) return kTakesTurn;
+  return {.done = static_cast<std::uint32_t>(parts.links.poll_hot())};
+}
+
+// Reads the few connections over TCP that are busy. Beside links over shared memory that takes a turn.
+Look AutoCarrier::look_by_tcp() {
+  if (shm_ && !shm_->parts().links.is_empty()) return kTakesTurn;
+  const Look look = tcp_->look();
+  if (!look.takes_turn) note_tcp(look.done);
+  return look;
 }
 
 // An idle half for TCP asks for a look at the kernel in every turn. While there are links over shared memory, this

@@ -32,7 +32,7 @@ class AutoCarrier final : public Carrier {
   // Neighbours that talk by TCP say so, once in each process (tcp/neighbours.h).
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
-  std::size_t look() override;
+  Look look() override;
   const WatchWords* watch_words() const override { return shm_ ? shm_->watch_words() : nullptr; }
   void warm_up() override;
   void wait(base::Time deadline) override;
@@ -44,9 +44,16 @@ class AutoCarrier final : public Carrier {
   bool has_failed() const override;
 
  private:
+  // For how many turns and looks TCP counts as busy after it did something.
+  static constexpr std::uint32_t kTcpStaysBusy = 256;
+
   class Waiting;
   bool wants_look(base::Time now);
   std::size_t take_records_first(base::Time now);
+  Look look_by_tcp();
+  void note_tcp(std::size_t done) {
+    tcp_busy_turns_ = done > 0 ? kTcpStaysBusy : tcp_busy_turns_ - (tcp_busy_turns_ > 0);
+  }
   bool is_tcp_idle() const { return !tcp_ || (tcp_busy_turns_ == 0 && tcp_->is_still()); }
   bool may_share_memory_with(const Address& remote) const;
 

@@ -55,6 +55,14 @@ struct ListenResult {
   ListenError error = ListenError::kNoResources;
 };
 
+// What a look has found.
+struct Look {
+  std::uint32_t done = 0;    // how many things it did
+  bool takes_turn = false;   // none were done, and only a turn() will do
+  bool asks_kernel = false;  // it made a system call, which one of several queues that are polled can make for all
+  friend bool operator==(const Look&, const Look&) = default;
+};
+
 class Carrier {
  public:
   virtual ~Carrier() = default;  // REQUIRES: all its channels, ports and requests are destroyed
@@ -70,10 +78,10 @@ class Carrier {
   // Moves what can, calling sinks; never blocks, is no cancellation point. Returns how many things it did (0: idle).
   virtual std::size_t turn(base::Time now) = 0;
 
-  // A short turn() for a thread that polls: does only what needs neither the kernel nor the clock. Returns how many
-  // things it did; kTakesTurn, without having done any, where only a turn() will do.
-  static constexpr std::size_t kTakesTurn = ~std::size_t{0};
-  virtual std::size_t look() { return kTakesTurn; }
+  // A short turn() for a thread that polls: looks only where messages are likely to come, and not at the clock. It must
+  // not replace every turn.
+  static constexpr Look kTakesTurn{.takes_turn = true, .asks_kernel = true};
+  virtual Look look() { return kTakesTurn; }
 
   // Fixed. Where a thread that polls may look without the baton; null: nowhere. Lives as long as the carrier.
   virtual const WatchWords* watch_words() const { return nullptr; }

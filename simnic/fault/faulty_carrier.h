@@ -60,7 +60,7 @@ class FaultyCarrier final : public WrappedCarrier {
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
                                               transport::ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
-  std::size_t look() override { return is_failing_ ? kTakesTurn : inner_->look(); }
+  transport::Look look() override { return is_failing_ ? kTakesTurn : inner_->look(); }
   const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   bool has_failed() const override { return has_failed_ || inner_->has_failed(); }
   // Whether no connection may begin any more.

@@ -60,11 +60,12 @@ std::size_t NastyCarrier::turn(base::Time now) {
   return moved + proceed();
 }
 
-std::size_t NastyCarrier::look() {
-  const std::size_t seen = inner_->look();
-  if (seen == kTakesTurn) return seen;
+transport::Look NastyCarrier::look() {
+  transport::Look seen = inner_->look();
+  if (seen.takes_turn) return seen;
   ++looks_;
-  return seen + proceed();
+  seen.done += static_cast<std::uint32_t>(proceed());
+  return seen;
 }
 
 void NastyCarrier::wait(base::Time deadline) {

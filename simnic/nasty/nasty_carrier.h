@@ -42,7 +42,7 @@ class NastyCarrier final : public WrappedCarrier {
   std::unique_ptr<transport::Channel> connect(const transport::Address& remote, const transport::Offer& request,
                                               transport::ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
-  std::size_t look() override;
+  transport::Look look() override;
   const transport::WatchWords* watch_words() const override { return nullptr; }  // what is held back changes no word
   void wait(base::Time deadline) override;
   bool can_wait_cancellably() const override { return false; }  // so that only the engine's own thread waits

@@ -24,10 +24,10 @@ class StillCarrier final : public PeerlessCarrier {
     if (const auto act = std::exchange(in_next_turn, nullptr)) act();
     return 0;
   }
-  std::size_t look() override {
+  transport::Look look() override {
     if (!says_quiet) return kTakesTurn;
     if (const auto act = std::exchange(in_next_look, nullptr)) act();
-    return 0;
+    return {};
   }
   void wait(base::Time deadline) override {
     last_deadline.store(deadline.time_since_epoch().count());

@@ -46,9 +46,9 @@ class ShmCarrier final : public Carrier {
   // ask wants_look(), dispatch the reactor if so or if finish_wait() was called since, move().
   std::size_t move(base::Time now);
   bool wants_look(base::Time now);
-  std::size_t look() override {
+  Look look() override {
     const bool is_brief = !parts_.attention.has_waited() && parts_.attention.is_calm();
-    return is_brief ? parts_.links.poll_hot() : kTakesTurn;
+    return is_brief ? Look{.done = static_cast<std::uint32_t>(parts_.links.poll_hot())} : kTakesTurn;
   }
   const WatchWords* watch_words() const override { return &parts_.attention.watch_words(); }
   // Without the baton. Tells peers that we are about to sleep. Returns the latest time to sleep until, or

@@ -41,12 +41,12 @@ void ActiveConnections::try_all() {
     // A connection that was read empty by the last try is left out once: reading twice in a row mostly finds nothing.
     if (!place.connection || std::exchange(place.is_empty, false)) continue;
     const SharedConnection connection = place.connection;
-    if (connection->try_read()) {
-      // The sink that try_read() called may have ended the connection, and its place may be another's by now.
-      if (place.connection == connection) place = {connection, 0, true};
-    } else if (place.connection == connection && ++place.misses > kMaxMisses) {
-      place = {};
-    }
+    const bool has_read = connection->try_read();
+    // The sink that try_read() called may have ended the connection, and its place may be another's by now.
+    if (place.connection != connection) continue;
+    place.is_empty = has_read;
+    place.misses = has_read ? 0 : place.misses + 1;
+    if (place.misses > kMaxMisses) place = {};
   }
 }
 

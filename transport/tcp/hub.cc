@@ -93,9 +93,30 @@ std::size_t Hub::move(base::Time now) {
 std::size_t Hub::settle(base::Time now) {
   arm_all();
   timers_.start(now);
+  conclude();
+  return done_;
+}
+
+void Hub::conclude() {
   idle_turns_ = done_ == 0 ? idle_turns_ + 1 : 0;
   if (!is_still_) is_still_ = due_.empty() && !has_active();
   publish();
+}
+
+bool Hub::may_look() const {
+  if (is_still_) return false;
+  const bool is_settled = due_.empty() && unarmed_.empty() && blocked_writers_ == 0 && eager_looks_ == 0;
+  return is_settled && has_active() && !is_idle_for_long() && turns_since_look_ + 1 < kTurnsPerLook;
+}
+
+std::size_t Hub::look() {
+  SOFTDAT_DEBUG_CHECK(may_look(), "a turn is due");
+  const base::Uncancelled guard;
+  is_work_noted_ = true;
+  done_ = 0;
+  ++turns_since_look_;
+  active_.try_all();
+  conclude();
   return done_;
 }
 
@@ -112,14 +133,17 @@ void Hub::run_due() {
   running_.clear();
 }
 
+// Not in the first idle turn: every message is followed by one.
+bool Hub::is_idle_for_long() const {
+  return idle_turns_ % kIdleTurnsPerLook == kIdleTurnsPerLook - 1;
+}
+
 // Whether to ask the kernel about all descriptors. Rarely while a few connections are busy and are
 // tried directly; the others must not starve beside them either.
 bool Hub::wants_look() {
   bool wants = ++turns_since_look_ >= kTurnsPerLook;
   if (done_ == 0) {
-    // Not in the first of them: every message is followed by one.
-    const bool is_idle_for_long = idle_turns_ % kIdleTurnsPerLook == kIdleTurnsPerLook - 1;
-    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || is_idle_for_long || !has_active();
+    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || is_idle_for_long() || !has_active();
     if (eager_looks_ > 0) --eager_looks_;
   }
   if (wants) turns_since_look_ = 0;

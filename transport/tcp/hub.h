@@ -74,6 +74,10 @@ class Hub {
   // Nothing is due but perhaps a timer, as of the last settle() and what was noted since.
   bool is_still() const { return is_still_; }
   std::size_t settle(base::Time now);
+  // A poll that only reads the active connections, in place of a turn. Returns how many things were done. REQUIRES:
+  // may_look(), which says that nothing else is due, but perhaps a timer.
+  std::size_t look();
+  bool may_look() const;
   // When a wait must end at the latest; the epoch when there is work. Any thread.
   base::Time wait_until();
 
@@ -83,8 +87,10 @@ class Hub {
     base::Time next = base::kNever;
   };
 
+  bool is_idle_for_long() const;
   void run_due();
   void arm_all();
+  void conclude();
   void publish();
 
   // Fixed after construction.

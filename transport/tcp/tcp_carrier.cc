@@ -68,6 +68,11 @@ std::size_t TcpCarrier::turn(base::Time now) {
   return settle(now);
 }
 
+Look TcpCarrier::look() {
+  if (!is_alive_ || !hub_.may_look()) return kTakesTurn;
+  return {.done = static_cast<std::uint32_t>(hub_.look()), .asks_kernel = true};
+}
+
 std::size_t TcpCarrier::settle(base::Time now) {
   // The program has closed our descriptors. Every connection is lost, and its sink hears so.
   if (hub_.reactor().has_failed() && !std::exchange(has_failed_, true)) break_down();

@@ -28,6 +28,7 @@ class TcpCarrier final : public Carrier {
   // Only the address of `remote` counts; which port it is follows from the service id.
   std::unique_ptr<Channel> connect(const Address& remote, const Offer& request, ChannelSink& sink) override;
   std::size_t turn(base::Time now) override;
+  Look look() override;
   void wait(base::Time deadline) override;
   void interrupt() override;
   bool has_failed() const override { return has_failed_; }
