@@ -8,6 +8,7 @@
 namespace softdat::simnic {
 
 using transport::CloseMode;
+using transport::ShortSends;
 
 MessagePath::MessagePath(Engine& engine, const MemoryView& memory, const hca::QueuePairConfig& config,
                          const hca::QueuePairLimits& limits, const std::atomic<hca::QueuePairState>& state,
@@ -28,9 +29,9 @@ void MessagePath::begin(std::uint32_t ord, RnrPolicy rnr) {
   // What was lost when the last connection ended breaks no other one.
   static_cast<void>(requester_.completions().feed().take_loss());
   static_cast<void>(responder_.receives().feed().take_loss());
-  takes_short_sends_ = channel_->takes_short_sends();
+  short_sends_ = channel_->short_sends();
   // From here on posters may send with the lane alone, so revocations must await them.
-  if (takes_short_sends_) engine_.list_lane(lane_);
+  if (takes_posters()) engine_.list_lane(lane_);
 }
 
 // REQUIRES: the lane, too. The channel dies at the end of the section, because one of its calls may be on the stack.
@@ -60,7 +61,8 @@ void MessagePath::flush(const Fault& blame, std::optional<std::uint64_t> culprit
 }
 
 void MessagePath::end_short_sends() {
-  if (std::exchange(takes_short_sends_, false)) engine_.strike_lane(lane_);
+  if (takes_posters()) engine_.strike_lane(lane_);
+  short_sends_ = ShortSends::kNone;
 }
 
 // Sends the next request in the queue if it is a short send. REQUIRES: is_plain_. False: nothing was sent, and
@@ -69,11 +71,12 @@ bool MessagePath::send_short() {
   transport::ShortSend short_send;
   if (!requester_.next_short_send(short_send) || !give_short(short_send)) return false;
   requester_.sent().on_short_send_taken();
+  if (!responder_.is_waiting()) engine_.forgo_next_turn(owner_);
   return true;
 }
 
-// Adds the ack, if one is owed. REQUIRES: the lane, and is_plain_; not the baton. False: nothing was sent, because the
-// ring has no room, or because the channel is watched.
+// Adds the ack, if one is owed. REQUIRES: the lane, and is_plain_; and the baton, unless takes_posters(). False:
+// nothing was sent, because the channel has no room, or because it is watched.
 bool MessagePath::give_short(transport::ShortSend& short_send) {
   short_send.acked = responder_.acks().unacknowledged();
   if (!channel_->send_short(short_send)) return false;
@@ -87,6 +90,7 @@ std::optional<MessagePath::SendFault> MessagePath::pump() {
   bool has_sent = false;
   while (is_open() && !outgoing_.is_blocked()) {
     if (is_plain_ && send_short()) {
+      has_sent = has_sent || !takes_posters();
       if (requester_.is_waiting() || responder_.is_waiting()) continue;
       break;
     }
@@ -135,7 +139,8 @@ std::optional<MessagePath::SendFault> MessagePath::check_resumed() {
 
 // True while only short sends and acks are under way: then a poster needs no other state than the lane guards.
 bool MessagePath::is_plain_now() const {
-  if (!takes_short_sends_ || state_.load(std::memory_order_seq_cst) != hca::QueuePairState::kConnected) return false;
+  if (short_sends_ == ShortSends::kNone || state_.load(std::memory_order_seq_cst) != hca::QueuePairState::kConnected)
+    return false;
   return outgoing_.is_free() && !outgoing_.objection() && !recv_limits_.is_set() && requester_.is_plain() &&
          responder_.is_plain();
 }

@@ -73,8 +73,8 @@ class MessagePath {
   }
   // Whether the peer is of our kind: it acknowledges, and asks for repetitions.
   bool takes_notes() const { return channel_ && (channel_->features() & transport::kNotes) != 0; }
-  // Whether posters may send with the lane alone, if is_plain().
-  bool takes_short_sends() const { return takes_short_sends_; }
+  // Whether posters may send with the lane alone, if is_plain(), and no call of the channel is a cancellation point.
+  bool takes_posters() const { return short_sends_ == transport::ShortSends::kWithoutBaton; }
   // Whether only requests and acks are to be sent and taken: no note, response, objection or receive limit. As of the
   // end of the last Entry.
   bool is_plain() const { return is_plain_; }
@@ -104,7 +104,7 @@ class MessagePath {
   bool send_at_once(transport::ShortSend& short_send, const ResolvedSegment& found, Queue queue) {
     // The poster never waits for the lane: its holder, or the ring that follows, sends the request.
     if (!lane_.try_enter()) return false;
-    const bool is_sent = is_plain_ && requester_.may_go_now(found) && give_short(short_send);
+    const bool is_sent = is_plain_ && takes_posters() && requester_.may_go_now(found) && give_short(short_send);
     if (is_sent) [[likely]] {
       queue();
       // An ack of it needs the lane, and so finds it queued.
@@ -134,8 +134,8 @@ class MessagePath {
   Responder responder_;
   std::unique_ptr<transport::Channel> channel_;
   Outgoing outgoing_;
-  bool takes_short_sends_ = false;  // the channel, from posters too; the lane is listed
-  bool is_plain_ = false;           // is_plain_now(), as of the last Entry
+  transport::ShortSends short_sends_ = transport::ShortSends::kNone;  // of the channel
+  bool is_plain_ = false;                                             // is_plain_now(), as of the last Entry
 };
 
 }  // namespace softdat::simnic

@@ -42,7 +42,7 @@ void ReliableConnection::run_with_baton() {
   const MessagePath::Entry entry(path_);
   if (path_.is_plain() && !path_.is_waiting()) return;
   // A channel over TCP makes system calls that are cancellation points.
-  if (!path_.takes_short_sends()) engine_.stay();
+  if (!path_.takes_posters()) engine_.stay();
   obeys_recv_limits();
   if (path_.is_open()) {
     pump();

@@ -28,7 +28,9 @@ class WrappedChannel : public transport::Channel, protected transport::ChannelSi
   transport::SendResult send(const transport::Message& message, transport::PayloadSource* payload) override {
     return inner_->send(message, payload);
   }
-  bool takes_short_sends() const override { return inner_ != nullptr && inner_->takes_short_sends(); }
+  transport::ShortSends short_sends() const override {
+    return inner_ ? inner_->short_sends() : transport::ShortSends::kNone;
+  }
   bool send_short(const transport::ShortSend& short_send) override { return inner_->send_short(short_send); }
   void flush() override { inner_->flush(); }
   void terminate(const transport::TerminateCode& code) override { inner_->terminate(code); }

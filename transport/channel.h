@@ -47,6 +47,13 @@ struct ShortSend {
   std::optional<std::uint64_t> acked{};  // the value of a NoteKind::kAck that comes before it
 };
 
+// Whether a channel has a shorter way for a ShortSend, Channel::send_short().
+enum class ShortSends {
+  kNone,
+  kWithBaton,     // it acts as send()
+  kWithoutBaton,  // it acts as send() and flush(), and no call of the channel is a cancellation point
+};
+
 enum class CloseReason {
   kBye,            // the peer disconnected in an orderly way (a foreign peer: end of stream)
   kLost,           // the peer died, the network failed, or the stream ended without a bye
@@ -143,10 +150,10 @@ class Channel {
   // Takes a message. Messages are sent in the order of the calls; small ones may wait for flush().
   virtual SendResult send(const Message& message, PayloadSource* payload) = 0;
 
-  // Whether there is a shorter way for a ShortSend, and no call of the channel is a cancellation point...
-  virtual bool takes_short_sends() const { return false; }
-  // ...which acts as send() and flush(). REQUIRES: takes_short_sends(), no message is blocked, and no other call of the
-  // channel's owner is under way; but not the baton, until the sink's end_short_sends(). False: nothing was done; use
+  // Valid once established.
+  virtual ShortSends short_sends() const { return ShortSends::kNone; }
+  // REQUIRES: short_sends() is not kNone, no message is blocked, and no other call of the channel's owner is under way.
+  // With kWithoutBaton it does not require the baton until the sink's end_short_sends(). False: nothing was done; use
   // send().
   virtual bool send_short(const ShortSend&) { return false; }
 

@@ -31,7 +31,7 @@ class ShmChannel final : public Channel, public QueueHook {
   ~ShmChannel() override;
 
   SendResult send(const Message& message, PayloadSource* payload) override;
-  bool takes_short_sends() const override { return true; }
+  ShortSends short_sends() const override { return ShortSends::kWithoutBaton; }
   bool send_short(const ShortSend& short_send) override;
   void flush() override;
   void terminate(const TerminateCode& code) override;

@@ -57,8 +57,24 @@ bool FpduParser::blame_head(const TerminateCode& code, std::span<const std::byte
 }
 
 bool FpduParser::step() {
-  if (!is_in_segment_) return parse_head();
+  if (!is_in_segment_) return pass_whole_send() || parse_head();
   return messages_.payload_left() > 0 ? place_staged() : pass_trailer();
+}
+
+// Fast path: an FPDU in the buffer that is a plain send. False: nothing was done.
+bool FpduParser::pass_whole_send() {
+  const std::span<const std::byte> bytes = buffer_.bytes();
+  if (bytes.size() < kLengthSize + kUntaggedHeadSize) return false;
+  const auto length = base::load_be<std::uint16_t>(bytes.data());
+  const std::size_t size = fpdu_size(length);
+  if (length < kUntaggedHeadSize || bytes.size() < size) return false;
+  const auto send = decode_whole_send(bytes.subspan(kLengthSize, length));
+  if (!send) return false;
+  if (rules_.has_crc ? !is_crc_good(bytes.first(size)) : is_void(bytes.first(size))) return false;
+  const auto payload = bytes.subspan(kLengthSize + kUntaggedHeadSize, length - kUntaggedHeadSize);
+  if (!messages_.take_whole_send(*send, payload)) return false;
+  buffer_.consume(size);
+  return true;
 }
 
 bool FpduParser::parse_head() {
@@ -120,9 +136,10 @@ bool FpduParser::pass_trailer() {
   return goes_on;
 }
 
-bool FpduParser::is_void(std::span<const std::byte> trailer) const {
+// `tail` ends as the FPDU does.
+bool FpduParser::is_void(std::span<const std::byte> tail) const {
   if (!rules_.knows_voids || rules_.has_crc) return false;
-  return base::load_le<std::uint32_t>(trailer.last(kCrcSize).data()) == kVoidMark;
+  return base::load_le<std::uint32_t>(tail.last(kCrcSize).data()) == kVoidMark;
 }
 
 bool FpduParser::wants_direct() const {

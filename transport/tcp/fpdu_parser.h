@@ -50,11 +50,12 @@ class FpduParser {
   std::span<const std::byte> segment_head() const;
 
  private:
+  bool pass_whole_send();
   bool parse_head();
   bool begin_segment(const SegmentShape& shape, std::span<const std::byte> ulpdu);
   bool place_staged();
   bool pass_trailer();
-  bool is_void(std::span<const std::byte> trailer) const;
+  bool is_void(std::span<const std::byte> tail) const;
   bool blame(const TerminateCode& code);
   bool blame_head(const TerminateCode& code, std::span<const std::byte> head);
 

@@ -7,13 +7,15 @@
 
 namespace softdat::transport::tcp {
 
-// Any call may close the connection; is_receiving() tells.
+// Any call but on_short_send() may close the connection; is_receiving() tells.
 class InboundSink {
  public:
   // As ChannelSink::place; not asked once is_receiving() is false.
   virtual Placement place(const Arrival& arrival, SliceList& out) = 0;
   // As ChannelSink::on_fault.
   virtual void on_fault(const Arrival& arrival) = 0;
+  // As ChannelSink::on_short_send.
+  virtual bool on_short_send(const ShortSend&) { return false; }
   // Notes and Terminates too.
   virtual void on_message(const Message& message) = 0;
   // The initiator's first FPDU carried nothing, as was agreed: a Write or a Read Request of no

@@ -9,6 +9,18 @@
 
 namespace softdat::transport::tcp {
 
+bool MessageAssembler::take_whole_send(const WholeSend& send, std::span<const std::byte> payload) {
+  SOFTDAT_DEBUG_CHECK(payload_left_ == 0, "one segment is read at a time", payload_left_);
+  if (send.sequence != next_sequence_[kSendQueue] || untagged_.is_active) return false;
+  ShortSend short_send{.opcode = send.opcode, .payload = payload};
+  if (rules_.acks_ride && send.stag != 0) short_send.acked = heard_ack_ + send.stag;
+  if (!sink_.on_short_send(short_send)) return false;
+  if (short_send.acked) heard_ack_ = *short_send.acked;
+  ++next_sequence_[kSendQueue];
+  is_first_ = false;
+  return true;
+}
+
 std::optional<TerminateCode> MessageAssembler::begin(const Segment& segment, std::size_t payload) {
   SOFTDAT_DEBUG_CHECK(payload_left_ == 0, "one segment is read at a time", payload_left_);
   segment_ = segment;

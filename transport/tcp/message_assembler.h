@@ -22,6 +22,9 @@ class MessageAssembler {
   explicit MessageAssembler(InboundSink& sink) : sink_(sink) {}
   void start(const InboundRules& rules) { rules_ = rules; }
 
+  // A send of one segment whose bytes have come, which the sink may take at once. False: nothing was done, and begin()
+  // comes next. REQUIRES: as begin().
+  bool take_whole_send(const WholeSend& send, std::span<const std::byte> payload);
   // A segment with `payload` bytes of payload, whose head has come. Returns what the peer did wrong, after which
   // nothing more may come. REQUIRES: the segment before it has ended.
   std::optional<TerminateCode> begin(const Segment& segment, std::size_t payload);

@@ -38,6 +38,10 @@ class MessageReceiver final : private InboundSink {
   // InboundSink
   Placement place(const Arrival& arrival, SliceList& out) override;
   void on_fault(const Arrival& arrival) override { base_.owner()->on_fault(arrival); }
+  bool on_short_send(const ShortSend& short_send) override {
+    // The peer's first message establishes the connection, after which the sink may end it.
+    return base_.owner().is_established() && base_.owner()->on_short_send(short_send);
+  }
   void on_message(const Message& message) override;
   void on_ready_to_receive(const Message& message) override;
   bool is_receiving() const override { return base_.is_receiving(); }

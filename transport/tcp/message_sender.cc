@@ -82,6 +82,12 @@ SendResult MessageSender::send(const Message& message, PayloadSource* payload) {
   return result;
 }
 
+// Whether a ShortSend may go: nothing is in its way, and nobody watches.
+bool MessageSender::may_send() {
+  const bool is_open = base_.state() == State::kOpen && !teardown_.has_verdict();
+  return is_open && !is_blocked_ && !base_.socket().is_write_wanted() && base_.owner().tap() == nullptr;
+}
+
 inline SendResult MessageSender::send_message(const Message& message, PayloadSource* payload) {
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
   // While the socket is full a further send would only fail again; on_writable() tells the owner when to go on.

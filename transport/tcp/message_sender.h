@@ -18,6 +18,7 @@ class MessageSender {
 
   // By the owner, as transport::Channel promises.
   SendResult send(const Message& message, PayloadSource* payload);
+  bool send_short(const ShortSend& short_send) { return may_send() && outbound_.send_short(short_send); }
   void flush();
   void cut_within(const Message& message, PayloadSource* payload);
   void damage_next(const Damage& damage) { outbound_.damage_next(damage); }
@@ -37,6 +38,7 @@ class MessageSender {
   void on_due();
 
  private:
+  bool may_send();
   void open();
   SendResult send_message(const Message& message, PayloadSource* payload);
   SendResult hold_back();

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/byte_order.h"
 #include "base/ordered_copy.h"
 #include "transport/tcp/crc32c.h"
 #include "transport/tcp/fpdu.h"
@@ -92,6 +93,28 @@ WriteStatus Outbound::send(int fd, const Message& message, PayloadSource* payloa
     stream_.append_waiting_ack();  // unless a flush that made room has taken it
   }
   return goes_direct(message) ? send_direct(fd, message, payload) : send_copied(fd, message, payload);
+}
+
+bool Outbound::send_short(const ShortSend& short_send) {
+  const std::size_t length = short_send.payload.size();
+  const std::size_t ulpdu = kUntaggedHeadSize + length;
+  const OutboundRules& rules = stream_.rules();
+  if (length > kCopyLimit || ulpdu > rules.max_ulpdu || is_in_message_ || damage_) return false;
+  if (!stream_.has_room(fpdu_size(ulpdu))) return false;
+  std::byte* const at = stream_.begin_fpdu(ulpdu);
+  if (length > 0 && !base::copy_in(at + kLengthSize + kUntaggedHeadSize, short_send.payload.data(), length))
+    return false;
+  WaitingAck& ack = stream_.ack();
+  if (short_send.acked && !(rules.acks_ride && ack.offer(*short_send.acked))) return false;
+  base::store_be(at, static_cast<std::uint16_t>(ulpdu));
+  std::uint32_t& sequence = next_sequence_[kSendQueue];
+  encode_segment({.opcode = short_send.opcode, .queue = kSendQueue, .sequence = sequence++}, at + kLengthSize);
+  if (ack.is_waiting()) {
+    ack.put_into(at);
+    ack.take();
+  }
+  stream_.end_fpdu(at, ulpdu, rules.has_crc ? crc32c(0, {at, kLengthSize + ulpdu}) : 0);
+  return true;
 }
 
 WriteStatus Outbound::send_note(int fd, NoteKind kind, std::uint64_t value) {

@@ -25,6 +25,9 @@ class Outbound {
   // As Channel::send; after kBlocked and kYielded the same message comes again.
   WriteStatus send(int fd, const Message& message, PayloadSource* payload);
 
+  // As Channel::send_short, which acts as send().
+  bool send_short(const ShortSend& short_send);
+
   // For fault injection. The next message that send() takes is damaged behind its CRC...
   void damage_next(const Damage& damage) { damage_ = damage; }
   // ...and half of the first FPDU of this message is written. Only the end of the connection may follow.

@@ -33,16 +33,17 @@ bool OutboundStream::is_ended_by_peer() const {
   return error_ == EPIPE || error_ == ECONNRESET;
 }
 
+bool OutboundStream::has_space(std::size_t size) const {
+  // Foreign peers: each FPDU leaves by a call of its own (docs/WIRE.md, "Foreign peers").
+  if (rules_.is_one_by_one) return pending_.empty();
+  return pending_.size() < kBatchLimit && pending_.free_space() >= size;
+}
+
 WriteStatus OutboundStream::make_room(int fd, std::size_t size) {
-  const auto has_room = [&] {
-    // Foreign peers: each FPDU leaves by a call of its own (docs/WIRE.md, "Foreign peers").
-    if (rules_.is_one_by_one) return pending_.empty();
-    return pending_.size() < kBatchLimit && pending_.free_space() >= size;
-  };
-  if (!has_room()) {
+  if (!has_space(size)) {
     const WriteStatus status = flush(fd);
     // A flush that blocked half way may still have made room.
-    if (status != WriteStatus::kDone && (status != WriteStatus::kBlocked || !has_room())) return status;
+    if (status != WriteStatus::kDone && (status != WriteStatus::kBlocked || !has_space(size))) return status;
   }
   // Without memory nothing can be said any more.
   return pending_.borrow() ? WriteStatus::kDone : WriteStatus::kLost;

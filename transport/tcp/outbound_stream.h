@@ -74,6 +74,8 @@ class OutboundStream {
   // FPDUs that are copied: room for one, flushing if it must; then the place of its first byte, to be filled up to the
   // end of the ULPDU; then padding and CRC behind it, which goes on from `crc`, that of all before the padding.
   WriteStatus make_room(int fd, std::size_t size);
+  // Whether there is room without a flush. Borrows the buffer then.
+  bool has_room(std::size_t size) { return has_space(size) && pending_.borrow(); }
   std::byte* begin_fpdu(std::size_t ulpdu_length);
   void end_fpdu(std::byte* fpdu, std::size_t ulpdu_length, std::uint32_t crc);
   // FPDUs that go from where they lie: the bytes that go before them, how many bytes of the first one the socket has,
@@ -88,6 +90,7 @@ class OutboundStream {
   void end_rest(std::size_t size);
 
  private:
+  bool has_space(std::size_t size) const;
   void append_raw(const Segment& segment, const std::byte* body, std::size_t size);
 
   ByteBuffer pending_;  // whole FPDUs (the first perhaps without its front) on their way out

@@ -34,6 +34,11 @@ class TcpChannel final : public Channel {
   SendResult send(const Message& message, PayloadSource* payload) override {
     return connection_->sender().send(message, payload);
   }
+  // To peers of our own kind.
+  ShortSends short_sends() const override {
+    return (connection_->features() & kNotes) != 0 ? ShortSends::kWithBaton : ShortSends::kNone;
+  }
+  bool send_short(const ShortSend& short_send) override { return connection_->sender().send_short(short_send); }
   void flush() override { connection_->sender().flush(); }
   void terminate(const TerminateCode& code) override { connection_->receiver().terminate(code); }
   // Bytes in the socket cannot be dropped, so the modes differ only in how long the carrier's destructor waits.

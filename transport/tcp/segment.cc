@@ -76,6 +76,15 @@ Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> hea
   return segment;
 }
 
+std::optional<WholeSend> decode_whole_send(std::span<const std::byte> head) {
+  SOFTDAT_DEBUG_CHECK(head.size() >= kUntaggedHeadSize, "the whole DDP header has come", head.size());
+  const auto opcode = static_cast<Opcode>(std::to_integer<std::uint8_t>(head[1]) ^ kRdmapVersion);
+  const bool is_plain_send = opcode == Opcode::kSend || opcode == Opcode::kSendSolicited;
+  const bool is_whole = head[0] == std::byte{kLast | kDdpVersion} && load_be<std::uint32_t>(&head[14]) == 0;
+  if (!is_plain_send || !is_whole || load_be<std::uint32_t>(&head[6]) != kSendQueue) return std::nullopt;
+  return WholeSend{opcode, load_be<std::uint32_t>(&head[kAtStag]), load_be<std::uint32_t>(&head[10])};
+}
+
 // Tagged: 14 bytes, with STag and tagged offset. Untagged: 18, with queue, sequence number and message offset (RFC 5041
 // section 4).
 std::size_t encode_segment(const Segment& segment, std::byte* to) {

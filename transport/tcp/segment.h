@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/result.h"
@@ -50,6 +51,16 @@ base::Result<SegmentShape, TerminateCode> decode_shape(std::uint16_t ulpdu_lengt
 
 // REQUIRES: `shape` comes from these bytes, and there are shape.ddp_size of them.
 Segment decode_segment(const SegmentShape& shape, std::span<const std::byte> head);
+
+// The head of a Send or a Send with Solicited Event that is one segment.
+struct WholeSend {
+  Opcode opcode = Opcode::kSend;
+  std::uint32_t stag = 0;
+  std::uint32_t sequence = 0;
+};
+
+// Nothing: the ULPDU is something else, or wrong. REQUIRES: kUntaggedHeadSize bytes.
+std::optional<WholeSend> decode_whole_send(std::span<const std::byte> head);
 
 // Writes the DDP header and returns its size; `to` has room for kUntaggedHeadSize.
 std::size_t encode_segment(const Segment& segment, std::byte* to);

@@ -162,8 +162,14 @@ TEST_P(MessageTest, BriefsArriveAsOtherSendsDo) {
       EXPECT_EQ(passive_.messages[2 * i + 1].text(), "other");
     }
   }
-  // The other sends, too, come in whole.
-  EXPECT_EQ(passive_.short_send_count, active_.channel->takes_short_sends() ? 2 * static_cast<int>(texts.size()) : 0);
+  // The other sends, too, come in whole, but where a read of a socket ends within them.
+  const ShortSends kind = active_.channel->short_sends();
+  const int all = 2 * static_cast<int>(texts.size());
+  EXPECT_EQ(passive_.short_send_count > 0, kind != ShortSends::kNone);
+  EXPECT_LE(passive_.short_send_count, all);
+  if (kind == ShortSends::kWithoutBaton) {
+    EXPECT_EQ(passive_.short_send_count, all);
+  }
 }
 
 TEST_P(MessageTest, WhatABriefAcknowledgesIsHeardBeforeIt) {

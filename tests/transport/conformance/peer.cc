@@ -57,7 +57,9 @@ void Peer::queue_send(std::string_view text) {
 
 void Peer::send_short(std::string_view text, std::optional<std::uint64_t> acked) {
   const Bytes bytes = to_bytes(text);
-  if (is_drained() && channel->send_short({.opcode = Opcode::kSend, .payload = bytes, .acked = acked})) return;
+  if (is_drained() && channel->send_short({.opcode = Opcode::kSend, .payload = bytes, .acked = acked})) {
+    return channel->flush();
+  }
   if (acked) queue({.opcode = Opcode::kNote, .note = NoteKind::kAck, .note_value = *acked});
   queue_send(text);
 }

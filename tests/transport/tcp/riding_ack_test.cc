@@ -2,7 +2,11 @@
 // Acks that ride: where both peers agreed on it, an ack travels in the header of the send behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +51,15 @@ class Listener final : public InboundSink {
   }
   void on_ready_to_receive(const Message&) override {}
   bool is_receiving() const override { return is_open; }
+  bool on_short_send(const ShortSend& short_send) override {
+    if (!takes_short_sends) return false;
+    if (short_send.acked) heard.push_back("ack " + std::to_string(*short_send.acked));
+    heard.push_back("short " + std::to_string(short_send.payload.size()));
+    return true;
+  }
 
   std::vector<std::string> heard;
+  bool takes_short_sends = false;
   std::string last_word;
   bool is_open = true;
 };
@@ -69,6 +80,9 @@ class RidingAck : public testing::Test {
     ASSERT_EQ(give({.opcode = opcode, .length = length, .stag = opcode == Opcode::kSend ? 0u : 7u}),
               WriteStatus::kDone);
   }
+  bool short_send(std::size_t length, std::optional<std::uint64_t> acked = {}) {
+    return outbound_.send_short({.payload = std::span(bytes_).first(length), .acked = acked});
+  }
   // How many bytes go to the peer, which hears what is in them.
   std::size_t flush() {
     EXPECT_EQ(stream_.flush(sockets_.writer.get()), WriteStatus::kDone);
@@ -79,6 +93,7 @@ class RidingAck : public testing::Test {
 
   BufferPool pool_;
   Memory memory_;
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(kLarge);
   Listener listener_;
   SocketPair sockets_;
   OutboundStream stream_{pool_};
@@ -186,6 +201,75 @@ TEST_F(RidingAck, WithoutTheAgreementNoneRidesAndNoneIsHeard) {
   message(Opcode::kSend, 8);
   EXPECT_EQ(flush(), kSendBytes);
   EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8", "message 8"));
+}
+
+TEST_F(RidingAck, AShortSendIsSentAsOthersAreAndTheSinkMayTakeItAtOnce) {
+  for (const bool has_crc : {false, true}) {
+    start(true, has_crc);
+    listener_.heard.clear();
+    const std::uint64_t before = has_crc ? 4 : 0;
+    const auto ack_of = [&](std::uint64_t count) { return "ack " + std::to_string(before + count); };
+    listener_.takes_short_sends = true;
+    EXPECT_TRUE(short_send(8, before + 2));
+    EXPECT_TRUE(short_send(0));
+    ack(before + 3);
+    EXPECT_TRUE(short_send(8));
+    message(Opcode::kSend, 8);
+    EXPECT_EQ(flush(), 3 * kSendBytes + fpdu_size(kUntaggedHeadSize));
+    EXPECT_THAT(listener_.heard, ElementsAre(ack_of(2), "short 8", "short 0", ack_of(3), "short 8", "short 8"));
+    // What the sink does not take comes piece by piece, and the ack is heard once.
+    listener_.heard.clear();
+    listener_.takes_short_sends = false;
+    EXPECT_TRUE(short_send(8, before + 4));
+    EXPECT_EQ(flush(), kSendBytes);
+    EXPECT_THAT(listener_.heard, ElementsAre(ack_of(4), "message 8"));
+  }
+}
+
+TEST_F(RidingAck, AShortSendThatIsNotTakenLeavesNothingBehind) {
+  EXPECT_FALSE(short_send(9000, 1)) << "it goes from where it lies";
+  EXPECT_FALSE(short_send(8, std::uint64_t{1} << 40)) << "the field of the header is too small for this ack";
+  EXPECT_TRUE(stream_.is_flushed());
+  EXPECT_TRUE(short_send(8, 1));
+  EXPECT_EQ(flush(), kSendBytes);
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8"));
+  start(false, false);
+  EXPECT_FALSE(short_send(8, 2)) << "no ack rides here";
+  EXPECT_TRUE(short_send(8));
+}
+
+// The void mark, and a CRC that is wrong, are seen before the sink may take the send.
+TEST_F(RidingAck, AShortSendThatIsVoidOrDamagedIsNotTaken) {
+  listener_.takes_short_sends = true;
+  inbound_.start({.knows_notes = true, .knows_voids = true, .acks_ride = true});
+  EXPECT_TRUE(short_send(8));
+  const auto sent = stream_.waiting_bytes();
+  std::vector<std::byte> fpdu(sent.begin(), sent.end());
+  std::fill(fpdu.end() - kCrcSize, fpdu.end(), std::byte{0xff});
+  ASSERT_EQ(::send(sockets_.writer.get(), fpdu.data(), fpdu.size(), 0), static_cast<ssize_t>(fpdu.size()));
+  inbound_.read(sockets_.reader.get(), 1 << 20);
+  EXPECT_THAT(listener_.heard, ElementsAre());
+  Inbound checked(pool_, listener_);
+  checked.start({.has_crc = true, .knows_notes = true, .acks_ride = true});
+  ASSERT_EQ(::send(sockets_.writer.get(), fpdu.data(), fpdu.size(), 0), static_cast<ssize_t>(fpdu.size()));
+  EXPECT_EQ(checked.read(sockets_.reader.get(), 1 << 20).status, ReadStatus::kFault);
+  EXPECT_THAT(listener_.heard, ElementsAre());
+}
+
+// A send in two pieces, and one that comes out of its turn.
+TEST_F(RidingAck, AShortSendThatIsNotWholeOrNotTheNextIsNotTaken) {
+  listener_.takes_short_sends = true;
+  EXPECT_TRUE(short_send(8, 1));
+  const auto sent = stream_.waiting_bytes();
+  const std::vector<std::byte> fpdu(sent.begin(), sent.end());
+  for (const std::byte& byte : fpdu) {
+    ASSERT_EQ(::send(sockets_.writer.get(), &byte, 1, 0), 1);
+    EXPECT_EQ(inbound_.read(sockets_.reader.get(), 1 << 20).status, ReadStatus::kDrained);
+  }
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8"));
+  ASSERT_EQ(::send(sockets_.writer.get(), fpdu.data(), fpdu.size(), 0), static_cast<ssize_t>(fpdu.size()));
+  EXPECT_EQ(inbound_.read(sockets_.reader.get(), 1 << 20).status, ReadStatus::kFault) << "it has come before";
+  EXPECT_THAT(listener_.heard, ElementsAre("ack 1", "message 8"));
 }
 
 TEST_F(RidingAck, ASinkThatStopsAtTheAckHearsNothingMore) {
