@@ -38,6 +38,8 @@ class Timers {
   void start(Time now) {
     if (may_have_fresh_) start_fresh(now);
   }
+  // Whether a timer may have been set whose time begins to run at the next start().
+  bool has_fresh() const { return may_have_fresh_; }
   // Calls every timer that is due, the earliest first. Returns how many. What they set_after() begins to run later.
   std::size_t run(Time now);
   // Unlinks the earliest timer that is due, for a caller that calls it himself. Null: none is.

@@ -187,9 +187,10 @@ Look AutoCarrier::look() {
   return {.done = static_cast<std::uint32_t>(parts.links.poll_hot())};
 }
 
-// Reads the few connections over TCP that are busy. Beside links over shared memory that takes a turn.
+// Reads the few connections over TCP that are busy. While there are links over shared memory, or one is being made,
+// that takes a turn.
 Look AutoCarrier::look_by_tcp() {
-  if (shm_ && !shm_->parts().links.is_empty()) return kTakesTurn;
+  if (shm_ && !(shm_->parts().links.is_empty() && shm_->parts().attention.is_calm())) return kTakesTurn;
   const Look look = tcp_->look();
   if (!look.takes_turn) note_tcp(look.done);
   return look;

@@ -59,7 +59,7 @@ struct ListenResult {
 struct Look {
   std::uint32_t done = 0;    // how many things it did
   bool takes_turn = false;   // none were done, and only a turn() will do
-  bool asks_kernel = false;  // it made a system call, which one of several queues that are polled can make for all
+  bool asks_kernel = false;  // it makes system calls, which one of several queues that are polled can make for all
   friend bool operator==(const Look&, const Look&) = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call
-// but Channel::send_short(): the NIC's baton. Sinks are called with the baton too, so no channel has a lock.
+// A channel carries messages between two queue pairs: reliably, in order, in both directions. REQUIRES of every call,
+// but of Channel::send_short() where short_sends() is kWithoutBaton: the NIC's baton. Sinks are called with the baton
+// too, so no channel has a lock.
 //
 // A carrier keeps no pointer into consumer memory from one call to the next: if it could not move everything, it asks
 // again at its next turn, and the sink or source checks the key again. So once a key has been removed with the baton

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Taps: a carrier shows its connections to a Tapper, from some moment on and until another
-// (simnic/capture/live.h). A channel without a tap pays a comparison with null in send(), and nothing for a ShortSend;
-// one with a tap takes no ShortSends. All with the baton.
+// (simnic/capture/live.h). A channel without a tap pays a comparison with null in send(), over TCP also for a
+// ShortSend; one with a tap takes no ShortSends. All with the baton.
 #pragma once
 
 #include <cstdint>

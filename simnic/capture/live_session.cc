@@ -61,6 +61,7 @@ bool await(int socket, base::Time deadline) {
   }
 }
 
+// The tool has closed its end.
 bool has_gone(int socket) {
   pollfd entry{.fd = socket, .events = 0, .revents = 0};
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLERR)) != 0;

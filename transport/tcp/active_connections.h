@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ActiveConnections: the few connections of a carrier that moved bytes last. Each turn reads their sockets without
-// asking the reactor. Holds them. Baton only.
+// ActiveConnections: the few connections of a carrier that moved bytes last. Each turn and each look reads their
+// sockets without asking the reactor. Holds them. Baton only.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class ActiveConnections {
   Noted note(const SharedConnection& connection);
   // Does nothing for one that is not here. May destroy it.
   void forget(const SharedConnection& connection);
-  // Reads from each, once a turn. Their sinks may call note() and forget().
+  // Reads from each, once a turn or look. Their sinks may call note() and forget().
   void try_all();
   bool empty() const;
 
@@ -30,7 +30,7 @@ class ActiveConnections {
   struct Place {
     SharedConnection connection;
     int misses = 0;
-    bool is_empty = false;  // the last turn emptied its socket
+    bool is_empty = false;  // the last try emptied its socket
   };
   std::array<Place, 4> places_;
 };

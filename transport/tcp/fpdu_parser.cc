@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/byte_order.h"
@@ -61,18 +62,21 @@ bool FpduParser::step() {
   return messages_.payload_left() > 0 ? place_staged() : pass_trailer();
 }
 
-// Fast path: an FPDU in the buffer that is a plain send. False: nothing was done.
+// Fast path: a short FPDU in the buffer that is a plain send. False: nothing was done, but that the CRC may have been
+// checked. A long one goes on as before: the next of its kind is read to its place at once.
 bool FpduParser::pass_whole_send() {
   const std::span<const std::byte> bytes = buffer_.bytes();
   if (bytes.size() < kLengthSize + kUntaggedHeadSize) return false;
   const auto length = base::load_be<std::uint16_t>(bytes.data());
   const std::size_t size = fpdu_size(length);
-  if (length < kUntaggedHeadSize || bytes.size() < size) return false;
+  if (length < kUntaggedHeadSize || length > kUntaggedHeadSize + kDirectLeast || bytes.size() < size) return false;
   const auto send = decode_whole_send(bytes.subspan(kLengthSize, length));
   if (!send) return false;
-  if (rules_.has_crc ? !is_crc_good(bytes.first(size)) : is_void(bytes.first(size))) return false;
+  is_front_good_ = rules_.has_crc && is_crc_good(bytes.first(size));
+  if (rules_.has_crc ? !is_front_good_ : is_void(bytes.first(size))) return false;
   const auto payload = bytes.subspan(kLengthSize + kUntaggedHeadSize, length - kUntaggedHeadSize);
   if (!messages_.take_whole_send(*send, payload)) return false;
+  is_front_good_ = false;
   buffer_.consume(size);
   return true;
 }
@@ -85,7 +89,8 @@ bool FpduParser::parse_head() {
   if (rules_.has_crc) {
     // The CRC is checked before any byte of the FPDU is believed, its control bytes included.
     if (bytes.size() < fpdu_size(ulpdu_length_)) return false;
-    if (!is_crc_good(bytes.first(fpdu_size(ulpdu_length_)))) return blame(fault::kCrc);
+    const bool is_good = std::exchange(is_front_good_, false) || is_crc_good(bytes.first(fpdu_size(ulpdu_length_)));
+    if (!is_good) return blame(fault::kCrc);
   }
   const std::size_t ddp_size = std::min<std::size_t>(ulpdu_length_, ddp_size_of(bytes[kLengthSize]));
   if (bytes.size() < kLengthSize + ddp_size) return false;

@@ -63,6 +63,7 @@ class FpduParser {
   MessageAssembler& messages_;
   InboundRules rules_{};
   bool is_in_segment_ = false;  // the head of a segment has come, and not yet all of its trailer
+  bool is_front_good_ = false;  // within step(): the CRC of the first FPDU in the buffer
   std::optional<TerminateCode> fault_;
   std::uint16_t ulpdu_length_ = 0;
   SegmentShape shape_{};

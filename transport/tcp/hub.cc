@@ -104,9 +104,9 @@ void Hub::conclude() {
 }
 
 bool Hub::may_look() const {
-  if (is_still_) return false;
-  const bool is_settled = due_.empty() && unarmed_.empty() && blocked_writers_ == 0 && eager_looks_ == 0;
-  return is_settled && has_active() && !is_idle_for_long() && turns_since_look_ + 1 < kTurnsPerLook;
+  if (is_still_ || !due_.empty() || !unarmed_.empty() || timers_.has_fresh()) return false;
+  const bool is_kernel_heard = blocked_writers_ == 0 && eager_looks_ == 0;
+  return is_kernel_heard && has_active() && !is_idle_for_long() && turns_since_look_ + 1 < kTurnsPerLook;
 }
 
 std::size_t Hub::look() {
@@ -160,7 +160,9 @@ void Hub::arm_all() {
 
 // Tells wait() what this turn leaves behind. A thread that waits already with less is woken.
 void Hub::publish() {
-  const Rest now{.has_work = !due_.empty(), .next = timers_.next()};
+  // A look leaves what only settle() does.
+  const bool is_settled = unarmed_.empty() && !timers_.has_fresh();
+  const Rest now{.has_work = !due_.empty() || !is_settled, .next = timers_.next()};
   is_work_noted_ = now.has_work;
   if (now.has_work == published_.has_work && now.next == published_.next) return;
   // The waiter read an older Rest, and would sleep beyond the new deadline.

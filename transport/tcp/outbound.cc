@@ -100,12 +100,13 @@ bool Outbound::send_short(const ShortSend& short_send) {
   const std::size_t ulpdu = kUntaggedHeadSize + length;
   const OutboundRules& rules = stream_.rules();
   if (length > kCopyLimit || ulpdu > rules.max_ulpdu || is_in_message_ || damage_) return false;
+  if (short_send.acked && !rules.acks_ride) return false;
   if (!stream_.has_room(fpdu_size(ulpdu))) return false;
   std::byte* const at = stream_.begin_fpdu(ulpdu);
   if (length > 0 && !base::copy_in(at + kLengthSize + kUntaggedHeadSize, short_send.payload.data(), length))
     return false;
   WaitingAck& ack = stream_.ack();
-  if (short_send.acked && !(rules.acks_ride && ack.offer(*short_send.acked))) return false;
+  if (short_send.acked && !ack.offer(*short_send.acked)) return false;
   base::store_be(at, static_cast<std::uint16_t>(ulpdu));
   std::uint32_t& sequence = next_sequence_[kSendQueue];
   encode_segment({.opcode = short_send.opcode, .queue = kSendQueue, .sequence = sequence++}, at + kLengthSize);

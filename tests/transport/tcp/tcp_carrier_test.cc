@@ -73,6 +73,25 @@ TEST_F(TcpCarrierTest, AServiceIsOneForAllCarriersOfAnAddress) {
   }
 }
 
+// A look starts no timer and watches no socket. What needs that makes the next poll, or a thread that waits, take a
+// turn.
+TEST_F(TcpCarrierTest, AConnectionThatEndsWithinALookLeavesTheRestToATurn) {
+  Peer active, passive;
+  connect(active, passive, kPort);
+  active.queue_send("first");
+  ASSERT_TRUE(reach([&] { return passive.messages.size() == 1; }));
+  while (carrier_->look().takes_turn) carrier_->turn(base::Clock::now());
+  EXPECT_NE(carrier_->wait_until(), base::Time::min());
+  passive.after_message = [&] { passive.channel->terminate({}); };
+  active.queue_send("second");
+  // The socket that the last look emptied is left out once.
+  for (int i = 0; i < 2 && passive.messages.size() == 1; ++i) EXPECT_FALSE(carrier_->look().takes_turn);
+  ASSERT_EQ(passive.messages.size(), 2u);
+  EXPECT_EQ(carrier_->wait_until(), base::Time::min());
+  EXPECT_TRUE(carrier_->look().takes_turn);
+  passive.after_message = nullptr;
+}
+
 TEST_F(TcpCarrierTest, ATakenProbePortIsSteppedOverByBothSides) {
   const auto ports = ports_of(kBigId);
   std::vector<RawPeer> taken;
