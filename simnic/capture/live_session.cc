@@ -21,6 +21,7 @@
 
 #include "base/capture_control.h"
 #include "base/clock.h"
+#include "base/hung_up.h"
 #include "base/own_threads.h"
 #include "simnic/capture/live.h"
 
@@ -59,12 +60,6 @@ bool await(int socket, base::Time deadline) {
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
   }
-}
-
-// The tool has closed its end.
-bool has_gone(int socket) {
-  pollfd entry{.fd = socket, .events = 0, .revents = 0};
-  return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 // Never blocks: a tool that has stopped reading must not keep this thread.
@@ -154,8 +149,8 @@ void talk(int socket, std::uint32_t tool) try {
   if (!await(socket, base::deadline_after(base::Clock::now(), kPatience))) return;
   std::optional<Asked> asked = read_request(socket);
   if (const auto objection = objection_to(asked)) return answer(socket, {.verdict = *objection});
-  // This process was stopped, say, and the tool has given up. A capture for it would refuse the next tool.
-  if (has_gone(socket)) return;
+  // A tool gives up where this process is stopped. A capture for it would refuse the next tool.
+  if (base::has_hung_up(socket)) return;
   capture_until_told(socket, std::move(*asked), tool);
 } catch (const std::exception&) {  // no memory, no thread, no room on the disk
   answer(socket, {.verdict = CaptureVerdict::kNoMemory});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "transport/shm/link.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/hung_up.h"
 #include "transport/shm/carrier_parts.h"
 
 namespace softdat::transport::shm {
@@ -20,12 +20,6 @@ constexpr int kMostLastPackets = 4096;
 constexpr std::size_t kMostFarewell = std::size_t{256} << 20;
 // RFC 5040 section 4.8: remote operation error, catastrophic, localized to the stream.
 constexpr TerminateCode kBrokenProtocol{.layer = 0, .type = 2, .code = 7};
-
-// Whether the peer has closed its end. True also while packets wait to be read.
-bool has_hung_up(int socket) {
-  pollfd entry = {.fd = socket, .events = 0, .revents = 0};
-  return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
-}
 
 }  // namespace
 
@@ -56,7 +50,7 @@ Link::Link(CarrierParts& carrier, LinkParts parts)
 
 Link::~Link() {
   if (!resources_) return;
-  const bool has_gone = is_intact() && has_hung_up(socket_.get());
+  const bool has_gone = is_intact() && base::has_hung_up(socket_.get());
   const bool is_done = carrier_.options.resources->detach_peer(resources_, has_gone);
   if (!is_done && death_watch_) carrier_.departed.add(std::move(death_watch_), resources_);
 }
