@@ -3,8 +3,8 @@
 // Responder), the channel, and the message that the channel is taking (Outgoing). Requests that need no message go by
 // DirectPath.
 //
-// A poster that finds the lane free sends its short send without the baton (send_at_once()) while is_plain(). The
-// holder of the baton sends everything else (pump()).
+// A poster that finds the lane free sends its short send without the baton (send_at_once()) while is_plain(), if the
+// channel takes_posters(). The holder of the baton sends everything else (pump()).
 //
 // Threads: send_at_once() on any thread with the posting lock, without the baton. All other calls REQUIRE the baton and
 // an Entry; the posting sides of the halves' queues require the posting lock instead. Errors: only the constructor

@@ -75,11 +75,15 @@ void Hub::forget(HubEntry& entry) {
   active_.forget(held);
 }
 
-// Beside traffic in shared memory there is mostly nothing to do.
-std::size_t Hub::move(base::Time now) {
-  // During a turn nobody needs to be woken: settle() publishes what is left.
+// During a turn or a look nobody needs to be woken: conclude() publishes what is left.
+void Hub::begin() {
   is_work_noted_ = true;
   done_ = 0;
+}
+
+// Beside traffic in shared memory there is mostly nothing to do.
+std::size_t Hub::move(base::Time now) {
+  begin();
   timers_.start(now);
   // Fast path beside shared memory: no connection has work, and no timer is due.
   if (is_still_ && now < timers_.next()) return 0;
@@ -105,15 +109,13 @@ void Hub::conclude() {
 
 bool Hub::may_look() const {
   if (is_still_ || !due_.empty() || !unarmed_.empty() || timers_.has_fresh()) return false;
-  const bool is_kernel_heard = blocked_writers_ == 0 && eager_looks_ == 0;
-  return is_kernel_heard && has_active() && !is_idle_for_long() && turns_since_look_ + 1 < kTurnsPerLook;
+  return !is_kernel_due() && turns_since_look_ + 1 < kTurnsPerLook;
 }
 
 std::size_t Hub::look() {
   SOFTDAT_DEBUG_CHECK(may_look(), "a turn is due");
   const base::Uncancelled guard;
-  is_work_noted_ = true;
-  done_ = 0;
+  begin();
   ++turns_since_look_;
   active_.try_all();
   conclude();
@@ -133,9 +135,10 @@ void Hub::run_due() {
   running_.clear();
 }
 
-// Not in the first idle turn: every message is followed by one.
-bool Hub::is_idle_for_long() const {
-  return idle_turns_ % kIdleTurnsPerLook == kIdleTurnsPerLook - 1;
+// Whether an idle turn is to ask the kernel. Not the first one because it is idle: every message is followed by one.
+bool Hub::is_kernel_due() const {
+  const bool is_idle_for_long = idle_turns_ % kIdleTurnsPerLook == kIdleTurnsPerLook - 1;
+  return blocked_writers_ > 0 || eager_looks_ > 0 || is_idle_for_long || !has_active();
 }
 
 // Whether to ask the kernel about all descriptors. Rarely while a few connections are busy and are
@@ -143,7 +146,7 @@ bool Hub::is_idle_for_long() const {
 bool Hub::wants_look() {
   bool wants = ++turns_since_look_ >= kTurnsPerLook;
   if (done_ == 0) {
-    wants = wants || blocked_writers_ > 0 || eager_looks_ > 0 || is_idle_for_long() || !has_active();
+    wants = wants || is_kernel_due();
     if (eager_looks_ > 0) --eager_looks_;
   }
   if (wants) turns_since_look_ = 0;

@@ -87,7 +87,8 @@ class Hub {
     base::Time next = base::kNever;
   };
 
-  bool is_idle_for_long() const;
+  void begin();
+  bool is_kernel_due() const;
   void run_due();
   void arm_all();
   void conclude();

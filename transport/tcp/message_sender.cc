@@ -82,17 +82,17 @@ SendResult MessageSender::send(const Message& message, PayloadSource* payload) {
   return result;
 }
 
-// Whether a ShortSend may go: nothing is in its way, and nobody watches.
-bool MessageSender::may_send() {
-  const bool is_open = base_.state() == State::kOpen && !teardown_.has_verdict();
-  return is_open && !is_blocked_ && !base_.socket().is_write_wanted() && base_.owner().tap() == nullptr;
+// A tap sees messages that send() takes.
+bool MessageSender::send_short(const ShortSend& short_send) {
+  if (!is_open() || is_blocked_ || base_.socket().is_write_wanted() || base_.owner().tap() != nullptr) return false;
+  return outbound_.send_short(short_send);
 }
 
 inline SendResult MessageSender::send_message(const Message& message, PayloadSource* payload) {
   base::check(message.opcode != Opcode::kTerminate, "terminate() sends a Terminate, not send()");
   // While the socket is full a further send would only fail again; on_writable() tells the owner when to go on.
   const bool is_waiting = is_blocked_ && base_.socket().is_write_wanted();
-  if (base_.state() != State::kOpen || teardown_.has_verdict() || is_waiting) return hold_back();
+  if (!is_open() || is_waiting) return hold_back();
   return after_write(outbound_.send(base_.socket().fd(), message, payload));
 }
 
@@ -130,7 +130,7 @@ SendResult MessageSender::after_write(WriteStatus status) {
 // Noted as active: an answer is likely to come soon, and is then read without the reactor.
 void MessageSender::flush() {
   WatchedSocket& socket = base_.socket();
-  if (base_.state() != State::kOpen || teardown_.has_verdict()) return;
+  if (!is_open()) return;
   if (socket.is_write_wanted() || stream_.is_flushed()) return;
   base_.hub().note_active(base_);
   const WriteStatus status = stream_.flush(socket.fd());
@@ -139,9 +139,8 @@ void MessageSender::flush() {
 }
 
 void MessageSender::cut_within(const Message& message, PayloadSource* payload) {
-  const bool can_send = base_.state() == State::kOpen && !teardown_.has_verdict();
   // Fault injection: half of an FPDU goes out, and then a reset.
-  if (can_send) outbound_.send_part(base_.socket().fd(), message, payload);
+  if (is_open()) outbound_.send_part(base_.socket().fd(), message, payload);
   teardown_.cut();
 }
 

@@ -18,7 +18,7 @@ class MessageSender {
 
   // By the owner, as transport::Channel promises.
   SendResult send(const Message& message, PayloadSource* payload);
-  bool send_short(const ShortSend& short_send) { return may_send() && outbound_.send_short(short_send); }
+  bool send_short(const ShortSend& short_send);
   void flush();
   void cut_within(const Message& message, PayloadSource* payload);
   void damage_next(const Damage& damage) { outbound_.damage_next(damage); }
@@ -38,7 +38,7 @@ class MessageSender {
   void on_due();
 
  private:
-  bool may_send();
+  bool is_open() const { return base_.state() == State::kOpen && !teardown_.has_verdict(); }
   void open();
   SendResult send_message(const Message& message, PayloadSource* payload);
   SendResult hold_back();
