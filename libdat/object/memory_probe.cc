@@ -78,11 +78,11 @@ class RangeFollower {
   }
 
   void note_sharing(const MapLine& line) {
-    if (!has_begun_) {
+    const bool is_shared = line.rights[3] == 's' && !is_moved(line);
+    if (is_shared && !has_begun_) {
       const std::uint64_t device = std::uint64_t{major(line.file.device)} << 32 | minor(line.file.device);
       nature_.identity = {device, line.file.inode, line.offset + (need_ - line.begin)};
     }
-    const bool is_shared = line.rights[3] == 's' && !is_moved(line);
     nature_.is_shared = is_shared && (nature_.is_shared || !has_begun_);
     has_begun_ = true;
   }

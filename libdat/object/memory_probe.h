@@ -17,7 +17,7 @@ struct SharedIdentity {
 struct MemoryNature {
   bool is_accessible = false;  // every byte is there and may be read (and written, when asked) now
   bool is_shared = false;      // all of it is mapped shared
-  SharedIdentity identity;     // of shared memory
+  SharedIdentity identity;     // of shared memory: where the range begins; private memory has none
 };
 
 // Of the process's map: what is asked about where the kernel can be asked (Linux 6.11), or always the whole text.

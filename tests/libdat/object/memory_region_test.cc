@@ -88,6 +88,16 @@ TEST(MemoryProbe, SeesTheSameInTheTextAndByAsking) {
   munmap(shared, 3 * kPage);
 }
 
+// The kernel joins private mappings that lie beside each other, so that where one begins says nothing.
+TEST(MemoryProbe, SeesNoIdentityOfPrivateMemory) {
+  const Pages pages{kReadWrite, PROT_READ};
+  for (const MapReading reading : {MapReading::kWanted, MapReading::kAll}) {
+    const MemoryNature nature = look_at_memory(pages.at(5), kPage, false, reading);
+    EXPECT_TRUE(nature.is_accessible);
+    EXPECT_EQ(nature.identity, SharedIdentity{});
+  }
+}
+
 TEST(MemoryProbe, SeesWhetherEveryPageCanBeRead) {
   const Pages pages{kReadWrite, PROT_READ, kReadWrite, PROT_NONE, kReadWrite, -1, kReadWrite};
   EXPECT_TRUE(is_readable(pages.at(1), 3 * kPage - 1));
