@@ -190,7 +190,7 @@ Look AutoCarrier::look() {
 // Reads the few connections over TCP that are busy. While there are links over shared memory, or one is being made,
 // that takes a turn.
 Look AutoCarrier::look_by_tcp() {
-  if (shm_ && !(shm_->parts().links.is_empty() && shm_->parts().attention.is_calm())) return kTakesTurn;
+  if (shm_ && shm_->has_work()) return kTakesTurn;
   const Look look = tcp_->look();
   if (!look.takes_turn) note_tcp(look.done);
   return look;

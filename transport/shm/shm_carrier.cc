@@ -144,10 +144,18 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
   return count;
 }
 
+bool ShmCarrier::has_work() const {
+  return !parts_.links.is_empty() || !parts_.departed.are_none() || !is_meeting_nobody();
+}
+
+bool ShmCarrier::is_meeting_nobody() const {
+  return parts_.refusals.are_none() && !parts_.introductions.are_under_way() && !parts_.ports.are_resting() &&
+         parts_.abandoned.are_none();
+}
+
 // Links that are not hot have to be looked at in turns.
 bool ShmCarrier::can_be_calm() const {
-  return parts_.refusals.are_none() && !parts_.introductions.are_under_way() && !parts_.ports.are_resting() &&
-         parts_.abandoned.are_none() && parts_.links.are_all_hot();
+  return is_meeting_nobody() && parts_.links.are_all_hot();
 }
 
 // Announced before the rings are looked at (Reactor::prepare_wait): another thread's turn may meet a peer meanwhile.

@@ -51,6 +51,9 @@ class ShmCarrier final : public Carrier {
     return is_brief ? Look{.done = static_cast<std::uint32_t>(parts_.links.poll_hot())} : kTakesTurn;
   }
   const WatchWords* watch_words() const override { return &parts_.attention.watch_words(); }
+  // There are links or peers that have left, or a peer is being met: a turn may have something to do without the
+  // kernel's word.
+  bool has_work() const;
   // Without the baton. Tells peers that we are about to sleep. Returns the latest time to sleep until, or
   // Time::min() if there is work. REQUIRES Reactor::prepare_wait(). finish_wait() must follow.
   base::Time prepare_wait();
@@ -62,6 +65,7 @@ class ShmCarrier final : public Carrier {
  private:
   LinkConnector::Begin begin(ShmChannel& channel, const Address& remote, const Offer& request);
   std::size_t move_slow(base::Time now);
+  bool is_meeting_nobody() const;
   bool can_be_calm() const;
 
   CarrierParts parts_;

@@ -200,6 +200,25 @@ TEST_F(OpenCarrierTest, AfterAWaitRecordsComeBeforeTheKernelsNewsWhichTheNextTur
   }
 }
 
+// The half that shares memory has nothing to do then, and asks for no turn.
+TEST_F(OpenCarrierTest, APollReadsTheBusySocketsWhereMemoryMightBeShared) {
+  const auto here = open(CarrierKind::kAuto, 1);
+  const auto there = open(CarrierKind::kTcp, 2);
+  Peer active, passive;
+  PeerPort port(*there, kService, 4);
+  port.handler = [&](auto request) { EXPECT_TRUE(passive.accept(*request)); };
+  active.connect(*here, {.ipv4 = own_loopback_address(2)}, kService);
+  ASSERT_TRUE(turn_until(*here, *there, [&] { return active.is_established && passive.is_established; }));
+  bool has_read = false;
+  turn_until(*here, *there, [&] {
+    passive.queue_send("news");
+    there->turn(base::Clock::now());
+    const Look look = here->look();
+    return has_read = has_read || (look.done > 0 && !look.takes_turn);
+  });
+  EXPECT_TRUE(has_read);
+}
+
 TEST_F(OpenCarrierTest, WaitEndsByInterruptByWorkAndByTheDeadline) {
   for (const CarrierKind kind : {CarrierKind::kAuto, CarrierKind::kShm, CarrierKind::kTcp}) {
     const auto here = open(kind, 1);
