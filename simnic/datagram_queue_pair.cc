@@ -99,9 +99,17 @@ bool DatagramQueuePair::has_told_all() const {
   return !nic_.engine.upcalls().holds_any_of(this);
 }
 
+// The thread that has the baton sends what others post meanwhile. A poster that is far ahead of it waits for the baton:
+// otherwise that thread could not leave for as long as others post.
 hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {
   const hca::Outcome outcome = sends_.post(request);
-  if (outcome) nic_.engine.ring(*this);
+  if (!outcome) return outcome;
+  if (!sends_.is_far_ahead()) {
+    nic_.engine.ring(*this);
+  } else {
+    const Engine::Hold hold(nic_.engine);
+    nic_.engine.run_at_end(*this);
+  }
   return outcome;
 }
 
@@ -110,7 +118,14 @@ void DatagramQueuePair::run_with_baton() {
   base::require_lock(locks::kBaton);
   nic_.engine.stay();
   const DatagramHead source{.from = number_, .from_ipv4 = nic_.address.ipv4};
-  while (state() != QueuePairState::kError && !sends_.is_empty()) sends_.transmit_oldest(source, nic_.datagrams);
+  // The links send their part before more follows, because a link keeps no more than DatagramLink::kMostWaiting.
+  for (std::uint32_t sent = 0; state() != QueuePairState::kError && !sends_.is_empty(); ++sent) {
+    if (sent == DatagramSendQueue::kMostAtOnce) {
+      nic_.engine.run_at_end(*this);
+      break;
+    }
+    sends_.transmit_oldest(source, nic_.datagrams);
+  }
   if (receives_.takes_soft_limit() && sink_ != nullptr)
     nic_.engine.upcalls().post_counted(this, RecvLimitUpcall{sink_});
   if (receives_.exceeds_hard_limit() && state() == QueuePairState::kConnected)

@@ -7,6 +7,7 @@
 // of a request are completions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 
@@ -32,6 +33,10 @@ class DatagramSendQueue {
   // As hca::DatagramQueuePair::post_datagram(). Then the caller must ring.
   hca::Outcome post(const hca::DatagramRequest& request);
   std::uint32_t outstanding() const { return queue_.outstanding(); }
+  // So many are sent before anything else is done.
+  static constexpr std::uint32_t kMostAtOnce = 64;
+  // Any thread: as many wait, or as the queue takes.
+  bool is_far_ahead() const { return outstanding() >= std::min(kMostAtOnce, queue_.capacity()); }
   // Fills in the capacity and the high-water mark.
   void read_counts(hca::QueuePairCounts& to) const;
   // While it is held no request is posted.

@@ -2,6 +2,12 @@
 // Datagrams between NICs on a loop: exchanges, sending to many, and losing without harm.
 #include "simnic/datagram.h"
 
+#include <atomic>
+#include <thread>
+
+#include "simnic/datagram_queue_pair.h"
+#include "simnic/datagram_send_queue.h"
+#include "simnic/engine.h"
 #include "tests/simnic/world.h"
 
 namespace softdat::simnic::testing {
@@ -145,6 +151,37 @@ TEST_F(DatagramTest, BothWaysOverOneExchangeAndAlsoEmpty) {
   const auto received = Mailbox::next(*a_->recv_cq);
   ASSERT_TRUE(received);
   EXPECT_EQ(received->length, kPrefix);
+}
+
+struct OpenNic : Nic {
+  using Nic::engine;
+};
+
+// Otherwise the thread that has the baton could not leave it for as long as others post.
+TEST_F(DatagramTest, APosterThatIsFarAheadWaitsForTheBaton) {
+  constexpr std::uint32_t kPosts = 200;
+  a_ = std::make_unique<Mailbox>(world_.here(), 256);
+  exchange(*b_);
+  Memory from(world_.here(), bytes("x"));
+  const Segments local{from.all()};
+  const auto high_water = [&] { return dynamic_cast<DatagramQueuePair&>(*a_->qp).counts().send_high_water; };
+  std::atomic<std::uint32_t> posted{0};
+  std::thread poster;
+  {
+    const Engine::Hold hold((world_.here().nic().*&OpenNic::engine)());
+    poster = std::thread([&] {
+      for (std::uint32_t i = 0; i < kPosts; ++i) {
+        expect_ok(
+            a_->qp->post_datagram({.wr_id = i, .peer = &to_b(), .qp_number = to_b().qp_number(), .local = local}));
+        posted.fetch_add(1);
+      }
+    });
+    while (high_water() < DatagramSendQueue::kMostAtOnce) std::this_thread::yield();
+    EXPECT_LT(posted.load(), DatagramSendQueue::kMostAtOnce);
+  }
+  poster.join();
+  EXPECT_EQ(high_water(), DatagramSendQueue::kMostAtOnce);
+  EXPECT_EQ(posted.load(), kPosts);
 }
 
 TEST_F(DatagramTest, WithoutAReceiveItIsLostAndNobodySuffers) {
