@@ -138,10 +138,8 @@ bool Peer::has_pins_into(std::uint64_t arena) const {
 }
 
 bool Peer::lives_on() const {
-  // A process that dies closes its sockets shortly before its pidfd tells of the end.
-  constexpr int kPatienceMs = 2;
   pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
-  return process_ && ::poll(&process, 1, kPatienceMs) == 0;
+  return process_ && ::poll(&process, 1, 0) == 0;
 }
 
 bool Peer::is_dead() const {

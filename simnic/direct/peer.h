@@ -67,8 +67,8 @@ class Peer final : public transport::PeerResources {
   bool has_pins_into(std::uint64_t arena) const;
   // Whether the peer's process has ended. Asks the kernel.
   bool is_dead() const;
-  // Whether its process still lives after the moment that the kernel takes between closing the files of a process and
-  // telling of its end. False if that cannot be asked. Blocks for 2 ms at most.
+  // Whether its process is known to live. True, too, of one that is dying and has closed its sockets: the kernel tells
+  // of the end a moment later. False if it cannot be asked. Asks the kernel.
   bool lives_on() const;
   // From now on it counts as ended.
   void note_dead() { is_dead_.store(true, std::memory_order_relaxed); }

@@ -36,7 +36,8 @@ std::shared_ptr<Peer> PeerDirectory::attach(base::UniqueFd key_directory, base::
 
 // The kernel closes the peer's end of a link when the peer dies, or has ended its connections: no thread of it is in
 // the middle of a copy then. But the peer's program may have closed the socket itself; such a peer lives on with its
-// pins. If this side has ended the link, a thread of the peer may be in the middle of a copy, too.
+// pins. If this side has ended the link, a thread of the peer may be in the middle of a copy, too. A peer that has pins
+// and is dying looks like one that lives; the caller is told of its end.
 bool PeerDirectory::detach(const std::shared_ptr<Peer>& peer, bool has_hung_up) {
   if (has_hung_up && !(peer->has_pins_into(arena_.number()) && peer->lives_on())) peer->note_dead();
   const std::lock_guard lock(mutex_);
