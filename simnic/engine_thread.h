@@ -41,8 +41,9 @@ class EngineThread {
 
   // These five: a thread of the program that is about to sleep for an event.
   // Tries to take the lead. True: the caller leads until end_lead(). It waits in the carrier once, until
-  // publish_deadline() at most. False while another thread sleeps or leads, while threads poll in earnest, and where
-  // the carrier cannot be waited in.
+  // publish_deadline() at most. False while another thread sleeps or leads, while threads poll in earnest, where the
+  // carrier cannot be waited in, and while the engine thread waits in it, unless a thread of the program woke less than
+  // RestPlan::kRestOfLead ago.
   bool begin_lead();
   void end_lead();
   // Says that the caller waits in the carrier until the next deadline, which it returns. note_deadline() ends the wait

@@ -34,7 +34,8 @@ hca::Outcome MemoryRegion::revoke() {
   return hca::Done{};
 }
 
-// Before the baton is given away: no other region has been given this key's place by then.
+// If another region has been given this key's slot meanwhile, the key directory keeps that one's:
+// KeyDirectory::withdraw() compares the keys.
 void MemoryRegion::withdraw_with_baton() {
   base::require_lock(locks::kBaton);
   if (direct_context_ != nullptr) withdrawn_ = direct_context_->withdraw(key_);

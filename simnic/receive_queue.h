@@ -53,7 +53,8 @@ class ReceiveQueue {
   std::uint64_t oldest_length() const { return queue().is_empty() ? 0 : queue().at(queue().completed()).length; }
   // Where a part of a send goes. A refusal is noted in `failure`. REQUIRES: has_receive().
   Verdict place(const transport::Arrival& arrival, transport::SliceList& out, ResponderFailure& failure) const;
-  // Whether the send fits, and goes where the poster found the memory.
+  // Whether the send fits, and goes where the poster found the memory. False with a shared receive queue, unless a
+  // receive has been taken from it already: such sends go by place() and on_message().
   bool may_take(const transport::ShortSend& short_send) const {
     if (queue().is_empty()) return false;
     const RecvEntry& entry = queue().at(queue().completed());

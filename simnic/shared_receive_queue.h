@@ -64,7 +64,7 @@ class SharedReceiveQueue final : public hca::SharedReceiveQueue, private Task {
   void leave(Task& queue_pair);
 
   // Moves the oldest receive to `to`, an empty queue of at least max_segments(). Without one the
-  // queue pair starves, and is run when there is one, until it is sated().
+  // queue pair starves, and is run when there is one, until sate() is called for it.
   bool take(WorkQueue<RecvEntry>& to, Task& queue_pair);
   void sate(Task& queue_pair);
   bool is_empty() const { return queue_->is_empty(); }

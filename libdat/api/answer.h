@@ -41,11 +41,6 @@ inline DAT_RETURN refuse_argument(int number) {
   return return_code(object::invalid_parameter(argument(number)));
 }
 
-// DAT_MODEL_NOT_SUPPORTED: the adapter does not do it.
-inline DAT_RETURN refuse_model() {
-  return return_code(object::model_not_supported());
-}
-
 // DAT_NOT_IMPLEMENTED.
 inline DAT_RETURN refuse_function() {
   return return_code(object::not_implemented());

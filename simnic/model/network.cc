@@ -104,7 +104,7 @@ NetworkValue read_value(const NetworkFieldInfo& info, const toml::node& node) {
   if (value.low <= value.typical && value.typical <= value.high) return value;
   throw Refused{line_of(node), "of " + quoted(info.name) + ", low is " + text_of(value.low) + ", typical " +
                                    text_of(value.typical) + ", high " + text_of(value.high) +
-                                   "; they must not fall in this order"};
+                                   "; low must be at most typical, and typical at most high"};
 }
 
 Network read_table(const toml::table& file) {

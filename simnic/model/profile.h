@@ -66,7 +66,6 @@ struct FieldInfo {
 std::span<const FieldInfo> fields();
 const FieldInfo& info_of(Field field);
 
-enum class WorkQueueRounding : std::uint8_t { kExact, kPowerOfTwo };
 enum class NoReceive : std::uint8_t { kWait, kTerminate };
 enum class Family : std::uint8_t { kInfiniBand, kIwarp };
 

@@ -19,7 +19,6 @@ inline constexpr TerminateCode kMessageTooLong{1, 2, 0x05};
 inline constexpr TerminateCode kUntaggedVersion{1, 2, 0x06};
 inline constexpr TerminateCode kCrc{2, 0, 0x02};
 inline constexpr TerminateCode kLength{2, 0, 0x03};
-inline constexpr TerminateCode kMpaFrame{2, 0, 0x04};
 inline constexpr TerminateCode kNoMatchingRtr{2, 0, 0x07};
 
 }  // namespace softdat::transport::tcp::fault

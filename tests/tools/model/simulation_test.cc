@@ -187,8 +187,9 @@ TEST(NetworkTest, MistakesNameLineValueAndRemedy) {
             "my.toml:3: \"send_nss\" is no part of [network], did you mean \"send_ns\"?; allowed: send_ns, receive_ns, "
             "latency_ns, gap_ns, rate_gbit, fetch_ns, inline_bytes, first_packet_ns_per_kib, packet_bytes");
   EXPECT_EQ(reason("name = \"a\"\n[network]\nsend_ns = -3\n"), "my.toml:3: \"send_ns\" takes a number from 0 to 1e+09");
-  EXPECT_EQ(reason("name = \"a\"\n[network]\nsend_ns = { low = 3, typical = 2 }\n"),
-            "my.toml:3: of \"send_ns\", low is 3, typical 2, high 2; they must not fall in this order");
+  EXPECT_EQ(
+      reason("name = \"a\"\n[network]\nsend_ns = { low = 3, typical = 2 }\n"),
+      "my.toml:3: of \"send_ns\", low is 3, typical 2, high 2; low must be at most typical, and typical at most high");
   EXPECT_EQ(reason("name = \"a\"\n[network]\n"), "my.toml:2: [network] has no \"send_ns\"");
   EXPECT_EQ(reason("[network]\n"), "my.toml:1: there is no name");
 }
