@@ -33,9 +33,9 @@ class DatagramSendQueue {
   // As hca::DatagramQueuePair::post_datagram(). Then the caller must ring.
   hca::Outcome post(const hca::DatagramRequest& request);
   std::uint32_t outstanding() const { return queue_.outstanding(); }
-  // So many are sent before anything else is done.
+  // The most that one run sends.
   static constexpr std::uint32_t kMostAtOnce = 64;
-  // Any thread: as many wait, or as the queue takes.
+  // Any thread: at least a whole run waits, or the queue is full.
   bool is_far_ahead() const { return outstanding() >= std::min(kMostAtOnce, queue_.capacity()); }
   // Fills in the capacity and the high-water mark.
   void read_counts(hca::QueuePairCounts& to) const;

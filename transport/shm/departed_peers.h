@@ -21,7 +21,6 @@ class DepartedPeers {
   // peer, the NIC finds out when it meets another one.
   void add(std::unique_ptr<DeathWatch> watch, const std::shared_ptr<PeerResources>& peer);
   void turn();
-  bool are_none() const { return departed_.empty(); }
 
  private:
   struct Departed {

@@ -145,7 +145,7 @@ std::size_t ShmCarrier::move_slow(base::Time now) {
 }
 
 bool ShmCarrier::has_work() const {
-  return !parts_.links.is_empty() || !parts_.departed.are_none() || !is_meeting_nobody();
+  return !parts_.links.is_empty() || !is_meeting_nobody();
 }
 
 bool ShmCarrier::is_meeting_nobody() const {

@@ -51,8 +51,7 @@ class ShmCarrier final : public Carrier {
     return is_brief ? Look{.done = static_cast<std::uint32_t>(parts_.links.poll_hot())} : kTakesTurn;
   }
   const WatchWords* watch_words() const override { return &parts_.attention.watch_words(); }
-  // There are links or peers that have left, or a peer is being met: a turn may have something to do without the
-  // kernel's word.
+  // There are links, or a peer is being met: a turn may have something to do that the kernel does not tell of.
   bool has_work() const;
   // Without the baton. Tells peers that we are about to sleep. Returns the latest time to sleep until, or
   // Time::min() if there is work. REQUIRES Reactor::prepare_wait(). finish_wait() must follow.
