@@ -104,11 +104,11 @@ bool DatagramQueuePair::has_told_all() const {
 hca::Outcome DatagramQueuePair::post_datagram(const hca::DatagramRequest& request) {
   const hca::Outcome outcome = sends_.post(request);
   if (!outcome) return outcome;
-  if (!sends_.is_far_ahead()) {
-    nic_.engine.ring(*this);
-  } else {
+  if (sends_.is_far_ahead()) {
     const Engine::Hold hold(nic_.engine);
     nic_.engine.run_at_end(*this);
+  } else {
+    nic_.engine.ring(*this);
   }
   return outcome;
 }

@@ -138,8 +138,7 @@ bool Peer::has_pins_into(std::uint64_t arena) const {
 }
 
 bool Peer::lives_on() const {
-  pollfd process = {.fd = process_.get(), .events = POLLIN, .revents = 0};
-  return process_ && ::poll(&process, 1, 0) == 0;
+  return process_ && !is_dead();
 }
 
 bool Peer::is_dead() const {
